@@ -1,0 +1,109 @@
+"""The reply to a question: its text, whether it deflects, its sources, what else could be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from brainkit.answering.deflect import deflection
+from brainkit.answering.extractive import Quote, Similarity, extract
+from brainkit.answering.suggestions import suggest
+from brainkit.gate import Decision
+from brainkit.retrieval import RecalledDocument, RetrievalSettings
+from brainkit.store import detect_language
+
+NEAR = 2
+"""Titles of weak hits that a deflection names."""
+
+
+class Source(NamedTuple):
+    """A document an answer rests on."""
+
+    source: str
+    path: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a person gets.
+
+    Attributes:
+        text: the answer with its paths, or the deflection.
+        deflected: True if the notes hold no answer.
+        sources: documents the text quotes; empty when deflected.
+        suggestions: questions the notes can answer; given when deflected.
+        decision: what the gate decided, and on what.
+        quotes: the passages quoted.
+    """
+
+    text: str
+    deflected: bool
+    sources: tuple[Source, ...]
+    suggestions: tuple[str, ...]
+    decision: Decision
+    quotes: tuple[Quote, ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        decision = self.decision
+        return {
+            "question": decision.recall.question,
+            "text": self.text,
+            "deflected": self.deflected,
+            "sources": [source._asdict() for source in self.sources],
+            "suggestions": list(self.suggestions),
+            "decision": {
+                "answer": decision.answer,
+                "score": decision.score,
+                "threshold": decision.threshold,
+                "gate": decision.gate,
+                "reason": decision.reason,
+            },
+            "degraded": decision.recall.degraded,
+        }
+
+
+def reply_to(
+    decision: Decision,
+    similarity: Similarity | None,
+    passes: Callable[[str], bool],
+    fallback: Iterable[str] = (),
+) -> Reply:
+    """Answer by quoting the first documents, or deflect.
+
+    Args:
+        decision: of the gate.
+        similarity: cosine of the question with passages; None when the embedder is down.
+        passes: whether the gate answers a suggested question.
+        fallback: titles to make suggestions from when the weak hits give too few.
+    """
+    recall = decision.recall
+    language = detect_language(recall.question)
+    if decision.answer:
+        documents = recall.documents[: RetrievalSettings.parse(recall.settings).docs]
+        quotes = extract(recall.question, documents, recall.chunks, recall.weights, similarity)
+        if quotes:
+            cited = list(dict.fromkeys(quote.path for quote in quotes))
+            sources = tuple(Source(d.source, d.path, d.title) for d in documents if d.path in cited)
+            return Reply(_text(quotes, documents), False, sources, (), decision, tuple(quotes))
+    suggestions = suggest(recall, language, passes, fallback)
+    near = list(dict.fromkeys(document.title for document in recall.documents[:NEAR]))
+    text = deflection(recall.question, language, near, suggestions)
+    return Reply(text, True, (), tuple(suggestions), decision)
+
+
+def _text(quotes: list[Quote], documents: tuple[RecalledDocument, ...]) -> str:
+    """Passages under the path and heading they stand below."""
+    titles = {document.path: document.title for document in documents}
+    lines: list[str] = []
+    last = None
+    for quote in quotes:
+        place = (quote.path, quote.heading)
+        if place != last:
+            heading = f" ({quote.heading})" if quote.heading and quote.heading != titles[quote.path] else ""
+            lines += ([""] if lines else []) + [f"[{quote.path}]{heading}"]
+            last = place
+        lines.append(f"  {quote.text}")
+    return "\n".join(lines)

@@ -1,0 +1,407 @@
+"""The brain: puts the rooms together; everything a program or the command line does goes through here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+import numpy as np
+
+from brainkit.answering import Reply, reply_to
+from brainkit.embedding import Embedder, make_embedder
+from brainkit.errors import CertificateError, DatabaseError, EmbeddingError, LabelsError, UsageError
+from brainkit.gate import (
+    Certificate,
+    Decision,
+    Gate,
+    Threshold,
+    allowed_false_answers,
+    certify,
+    decide,
+    gather,
+    make_gate,
+    shipped_threshold,
+)
+from brainkit.gate.certificate import digest
+from brainkit.ingestion import EmbedReport, Importer, ImportReport, embed_pending
+from brainkit.ingestion.sync import CHUNKING_VERSION, Progress
+from brainkit.labels import Label
+from brainkit.labels import load as load_labels
+from brainkit.retrieval import Evidence, Recall, RetrievalSettings, Searcher
+from brainkit.scrub import Scrubber
+from brainkit.settings import CHUNK_CAP_CHARS, Settings
+from brainkit.store import Database, DocumentStore, LabelStore, QueryLog, VectorStore
+from brainkit.store.query_log import LoggedQuery
+from brainkit.store.terms import TERMS_VERSION
+
+if TYPE_CHECKING:
+    from brainkit.retrieval import HybridRetriever
+
+log = logging.getLogger(__name__)
+
+
+class Brain:
+    """An open brain; made by ``Brain.open``, closed by ``close`` or a ``with`` statement.
+
+    Example::
+
+        with Brain.open(Settings(home="~/.my-brain")) as brain:
+            brain.import_paths(["~/notes"])
+            print(brain.ask("When is the next UPS battery due?").text)
+    """
+
+    def __init__(self, settings: Settings, database: Database, embedder: Embedder, scrubber: Scrubber) -> None:
+        self.settings = settings
+        self.retrieval = RetrievalSettings.parse(settings.retrieval)
+        self.gate: Gate = make_gate(settings.gate, settings.embedder)
+        self.log_failures = 0
+        self._database = database
+        self._embedder = embedder
+        self._scrubber = scrubber
+        self._documents = DocumentStore(database)
+        self._labels = LabelStore(database)
+        self._query_log = QueryLog(database)
+        self._vectors = VectorStore(database, embedder.identity)
+        self._searcher = Searcher(database, embedder, self._vectors, self._documents)
+
+    @classmethod
+    def open(cls, settings: Settings | None = None) -> Brain:
+        """Open the brain of ``settings`` (the environment's if None): start or attach to its database, load its embedder.
+
+        Raises:
+            SettingsError: a setting is wrong.
+            DatabaseError: the database cannot be used.
+            EmbeddingError: the embedder cannot be used, or has another dimension than BOR_EMBEDDING_DIM.
+        """
+        settings = settings or Settings()
+        RetrievalSettings.parse(settings.retrieval)
+        make_gate(settings.gate, settings.embedder)
+        scrubber = Scrubber(email=settings.scrub_email, rules=settings.scrub_rules)
+        embedder = make_embedder(settings)
+        embedder.identity  # noqa: B018 - a wrong dimension has to fail before the database is touched
+        database = Database(settings)
+        try:
+            return cls(settings, database, embedder, scrubber)
+        except BaseException:
+            database.close()
+            raise
+
+    # Filling
+
+    def import_paths(
+        self, paths: Iterable[Path | str], prune: bool = False, *, embed: bool = True, progress: Progress | None = None
+    ) -> ImportReport:
+        """Bring the brain up to date with files and folders, then embed what is new.
+
+        Args:
+            paths: files or folders; a folder is one source, named after it.
+            prune: remove documents whose file is gone, only under folders that were really read.
+            embed: also compute vectors; without, new chunks are found by words only.
+            progress: told ("import" | "embed", done, total).
+
+        Raises:
+            UsageError: a path does not exist.
+            DatabaseError: the database went away; nothing stored is lost, run it again.
+        """
+        importer = Importer(self._database, self._documents, self._scrubber, self.settings)
+        report = importer.run(paths, prune=prune, progress=progress)
+        if embed:
+            outcome = self.embed(progress=progress)
+            report.embedded, report.pending, report.embedding_error = outcome.embedded, outcome.pending, outcome.error
+        else:
+            report.pending = self._vectors.pending_count()
+        return report
+
+    def embed(self, *, retry: bool = False, progress: Progress | None = None) -> EmbedReport:
+        """Compute the vectors that are missing; with ``retry`` also those that failed before."""
+        return embed_pending(self._embedder, self._vectors, retry=retry, progress=progress)
+
+    # Asking
+
+    def recall(
+        self,
+        question: str,
+        k: int = 6,
+        retrieval: str | RetrievalSettings | None = None,
+        exclude_documents: Collection[UUID | str] = (),
+    ) -> Recall:
+        """What the notes hold near a question.
+
+        Args:
+            question: any string.
+            k: number of chunks to give, at least 1.
+            retrieval: a retrieval string instead of the brain's.
+            exclude_documents: ids, paths or ``source:path`` names of documents to treat as absent.
+
+        Raises:
+            UsageError: k < 1, or an excluded document is not in the brain.
+            RetrievalSettingsError: the retrieval string does not parse.
+            DatabaseError: the database does not answer.
+        """
+        if k < 1:
+            raise UsageError(f"k = {k} is not allowed: give 1 or more")
+        settings = self._parse(retrieval)
+        return self._searcher.recall(question, settings, k=k, exclude=self.document_ids(exclude_documents))
+
+    def decide(self, question: str, *, gate: str | None = None) -> Decision:
+        """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""
+        chosen = self.gate if gate is None else make_gate(gate, self.settings.embedder)
+        return decide(self.recall(question), chosen, self.threshold(chosen))
+
+    def ask(self, question: str) -> Reply:
+        """Answer a question from the notes, or say that they hold no answer; the question is logged, scrubbed."""
+        decision = self.decide(question)
+        similarity = None if decision.recall.degraded else self._similarity
+        reply = reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles())
+        self._log(reply)
+        return reply
+
+    def as_retriever(self, retrieval: str | RetrievalSettings | None = None, k: int = 6) -> HybridRetriever:
+        """A LlamaIndex retriever over this brain."""
+        from brainkit.retrieval import HybridRetriever
+
+        return HybridRetriever(
+            recall=lambda question: self.recall(question, k, retrieval), documents=self._documents.contents
+        )
+
+    # Calibrating
+
+    def calibrate(
+        self,
+        labels: Path | str | Iterable[Mapping[str, Any] | Label] | None = None,
+        alpha: float = 0.1,
+        delta: float = 0.1,
+        gate: str | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Certificate:
+        """Set the gate's threshold so that false answers stay below ``alpha`` with confidence 1 - ``delta``.
+
+        Labels are stored (the same id replaces) and used with those already there. A question whose documents are known
+        is also asked with them hidden, which makes it one whose note is missing: answerable labels alone are enough.
+
+        Args:
+            labels: a labels file, or labels as dicts.
+            alpha: highest share of false answers, 0..1.
+            delta: probability that the promise is wrong, 0..1.
+            gate: name of the gate; the brain's if None.
+            progress: told ("calibrate", done, total).
+
+        Returns:
+            The certificate; stored if feasible, else ``feasible`` is False, and the gate stays as it was.
+
+        Raises:
+            LabelsError: a label is wrong or names a document the brain does not hold.
+            UsageError: alpha or delta is out of range.
+        """
+        allowed_false_answers(1, alpha, delta)  # a wrong alpha or delta has to fail before anything is stored
+        chosen = self.gate if gate is None else make_gate(gate, self.settings.embedder)
+        given, known = self._read_labels(labels), self.document_names()
+        for label in given:
+            for item in label.relevant:
+                if item.doc not in known:
+                    raise LabelsError(f"label {label.id!r}: no document {item.doc!r} in the brain; import it first")
+        self._labels.put([self._scrubbed(label) for label in given])
+        stored = [Label.from_dict(data, f"stored label {data.get('id')}") for data in self._labels.all()]
+        usable = [label for label in stored if all(item.doc in known for item in label.relevant)]
+        labelled = gather(usable, self.evidence, progress)
+        certificate = certify(chosen, labelled, alpha=alpha, delta=delta, fingerprint=self.fingerprint(chosen))
+        if certificate.feasible:
+            self.keep_certificate(certificate)
+        return certificate
+
+    def keep_certificate(self, certificate: Certificate) -> None:
+        """Store a certificate in the brain's home; its gate uses it from now on."""
+        certificate.save(self._certificate_path(certificate.gate))
+
+    def evidence(self, question: str, exclude: Collection[str] = ()) -> Evidence:
+        """Evidence for a question under the brain's retrieval; excluded documents are hidden with those of equal text."""
+        hidden = self.document_twins(self.document_ids(exclude)) if exclude else []
+        return self._searcher.recall(question, self.retrieval, k=1, exclude=hidden).evidence
+
+    def threshold(self, gate: Gate | None = None) -> Threshold:
+        """The threshold in force: BOR_RELEVANCE_THRESHOLD, else the certificate's, else the shipped one."""
+        gate = gate or self.gate
+        if self.settings.relevance_threshold is not None:
+            return Threshold(self.settings.relevance_threshold, "override")
+        shipped = shipped_threshold(gate.name, self.settings.embedder)
+        try:
+            certificate = self.certificate(gate)
+        except CertificateError as error:
+            return Threshold(shipped, "shipped", str(error))
+        if certificate is None or certificate.threshold is None:
+            return Threshold(shipped, "shipped", "run `brainkit calibrate` for a certified threshold")
+        if differs := certificate.mismatch(self.fingerprint(gate)):
+            return Threshold(
+                shipped, "shipped", f"the certificate is for another {', '.join(differs)}: run `brainkit calibrate`"
+            )
+        return Threshold(certificate.threshold, "certificate")
+
+    def certificate(self, gate: Gate | None = None) -> Certificate | None:
+        """The stored certificate of a gate, fitting or not; None if there is none.
+
+        Raises:
+            CertificateError: the file cannot be read.
+        """
+        path = self._certificate_path((gate or self.gate).name)
+        return Certificate.load(path) if path.exists() else None
+
+    def fingerprint(self, gate: Gate | None = None) -> dict[str, str]:
+        """What a threshold depends on: model, chunking, retrieval string, gate."""
+        gate, s = gate or self.gate, self.settings
+        return {
+            "embedding model": self._embedder.identity.fingerprint,
+            "chunking": f"{s.chunk_target_chars},{s.chunk_overlap_chars},{CHUNK_CAP_CHARS},v{CHUNKING_VERSION},terms v{TERMS_VERSION}",
+            "retrieval": str(self.retrieval),
+            "gate": f"{gate.name} {digest(gate.version)}",
+        }
+
+    # Knowing
+
+    def counts(self) -> dict[str, int]:
+        """Numbers of documents, chunks and redactions."""
+        return self._documents.counts()
+
+    def find_texts(self, text: str) -> int:
+        """Number of stored texts (documents, chunks, titles, paths) that hold a string as it stands."""
+        return self._documents.holding(text)
+
+    def status(self) -> dict[str, Any]:
+        """Counts, model, database, gate and certificate, as plain data."""
+        threshold = self.threshold()
+        identity = self._embedder.identity
+        return {
+            **self._documents.counts(),
+            "vectors": self._vectors.count(),
+            "pending": self._vectors.pending_count(),
+            "labels": len(self._labels.all()),
+            "questions": self._query_log.counts(),
+            "embedding_model": identity.name,
+            "dimensions": identity.dimensions,
+            "retrieval": str(self.retrieval),
+            "gate": self.gate.name,
+            "threshold": threshold.value,
+            "threshold_origin": threshold.origin,
+            "threshold_note": threshold.note,
+            "database": self._database.address,
+            **self._database.versions(),
+            "log_failures": self.log_failures,
+        }
+
+    def document_names(self) -> dict[str, tuple[UUID, ...]]:
+        """Every name a label, citation or exclude may use, with the ids it stands for."""
+        names: dict[str, tuple[UUID, ...]] = {}
+        for full, row in self._documents.rows().items():
+            names[full] = (row.id,)
+            names[row.path] = (*names.get(row.path, ()), row.id)
+        return names
+
+    def list_documents(self) -> list[str]:
+        """``source:path`` of every document, sorted."""
+        return list(self._documents.rows())
+
+    def document_texts(self) -> dict[str, str]:
+        """Whole text of every document by each of its names."""
+        names = self.document_names()
+        texts = self._documents.contents([key for keys in names.values() for key in keys])
+        return {name: "\n".join(texts.get(key, "") for key in keys) for name, keys in names.items()}
+
+    def document_ids(self, names: Collection[UUID | str]) -> list[UUID]:
+        """Ids of documents given by id, path or ``source:path``.
+
+        Raises:
+            UsageError: a name is not in the brain.
+        """
+        if not names:
+            return []
+        known: dict[str, tuple[UUID, ...]] = {}
+        found: list[UUID] = []
+        for name in names:
+            if isinstance(name, UUID):
+                found.append(name)
+                continue
+            known = known or self.document_names()
+            if name not in known:
+                raise UsageError(f"no document {name!r} in the brain; `brainkit status --documents` lists them")
+            found.extend(known[name])
+        return found
+
+    def document_twins(self, keys: Collection[UUID]) -> list[UUID]:
+        """The documents and those with the same text, which have to be hidden with them."""
+        rows = self._documents.rows().values()
+        hashes = {row.content_hash for row in rows if row.id in keys}
+        return [row.id for row in rows if row.content_hash in hashes]
+
+    def close(self) -> None:
+        """Give back the database; the embedded server stops with its last user."""
+        self._embedder.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Inside
+
+    def _parse(self, retrieval: str | RetrievalSettings | None) -> RetrievalSettings:
+        if retrieval is None:
+            return self.retrieval
+        return retrieval if isinstance(retrieval, RetrievalSettings) else RetrievalSettings.parse(retrieval)
+
+    def _certificate_path(self, gate: str) -> Path:
+        return self.settings.home / f"certificate-{gate}.json"
+
+    def _similarity(self, question: str, texts: Sequence[str]) -> np.ndarray:
+        try:
+            return self._embedder.embed_documents(list(texts)).vectors @ self._embedder.embed_query(question)
+        except EmbeddingError:
+            return np.full(len(texts), np.nan)
+
+    def _titles(self) -> Iterable[str]:
+        for row in self._documents.rows().values():
+            yield row.title
+
+    @staticmethod
+    def _read_labels(labels: Path | str | Iterable[Mapping[str, Any] | Label] | None) -> list[Label]:
+        if labels is None:
+            return []
+        if isinstance(labels, (str, Path)):
+            return load_labels(Path(labels))
+        return [
+            item if isinstance(item, Label) else Label.from_dict(item, f"labels[{number}]")
+            for number, item in enumerate(labels)
+        ]
+
+    def _scrubbed(self, label: Label) -> dict[str, Any]:
+        data = label.to_dict()
+        for key in ("question", "reference"):
+            data[key] = self._scrubber.scrub(data[key]).text
+        for item in data["relevant"]:
+            item["quote"] = self._scrubber.scrub(item["quote"]).text
+        return data
+
+    def _log(self, reply: Reply) -> None:
+        decision, recall = reply.decision, reply.decision.recall
+        cosine = recall.evidence.best_cosine
+        entry = LoggedQuery(
+            question=self._scrubber.scrub(recall.question.encode("utf-8", "replace").decode().replace("\0", " ")).text,
+            settings=recall.settings,
+            best_cosine=cosine if cosine > -1 else None,
+            lexical_hits=recall.evidence.lexical_hits,
+            chunk_hits=len(recall.chunks),
+            decision="deflect" if reply.deflected else "answer",
+            score=decision.score,
+            gate=decision.gate,
+            sources=[f"{source.source}:{source.path}" for source in reply.sources],
+            latency_ms=recall.latency_ms,
+        )
+        try:
+            self._query_log.write(entry)
+        except DatabaseError:  # a reply must not be lost because it could not be logged; status shows the count
+            self.log_failures += 1
+            log.warning("a question could not be logged")

@@ -1,0 +1,45 @@
+"""The ``brainkit`` command and its sub-commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from brainkit import __version__
+from brainkit.cli import asking, filling, knowing
+from brainkit.cli.labelling import labels_app
+from brainkit.eval.command import app as eval_app
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Ask your own notes; get an answer only when they hold one, and know how honest that is.",
+    epilog="Start with: brainkit import ~/notes; brainkit ask 'When did I change the UPS battery?'",
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Ask your own notes; get an answer only when they hold one, and know how honest that is."""
+
+
+app.command("import", epilog=filling.IMPORT_EXAMPLES)(filling.import_)
+app.command("embed", epilog="Example: brainkit embed --retry")(filling.embed)
+app.command("recall", epilog=asking.RECALL_EXAMPLES)(asking.recall)
+app.command("ask", epilog=asking.ASK_EXAMPLES)(asking.ask)
+app.command("status", epilog="Example: brainkit status --documents")(knowing.status)
+app.command("calibrate", epilog=asking.CALIBRATE_EXAMPLES)(asking.calibrate)
+app.command("doctor", epilog="Example: BOR_EMBEDDER=ollama brainkit doctor")(knowing.doctor)
+app.add_typer(labels_app, name="labels")
+app.add_typer(eval_app, name="eval")

@@ -1,0 +1,130 @@
+"""``brainkit recall``, ``ask`` and ``calibrate``: question the brain, and set its threshold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from brainkit.brain import Brain
+from brainkit.cli.screen import Progress, fail_on_error, print_json
+from brainkit.retrieval import Recall
+
+RECALL_EXAMPLES = """
+Examples:
+
+  brainkit recall "UPS battery"
+
+  brainkit recall INV/2025/00412 --retrieval "lexical(30)" -k 3 --json
+"""
+ASK_EXAMPLES = """
+Examples:
+
+  brainkit ask "When did I change the UPS battery?"
+
+  brainkit ask "Which port does Paperless listen on?" --json
+"""
+CALIBRATE_EXAMPLES = """
+Examples:
+
+  brainkit calibrate --labels questions.jsonl
+
+  brainkit calibrate --alpha 0.05 --gate evidence
+
+Exit codes: 0 certified, 2 wrong use or labels, 5 too few labels (the gate stays as it was).
+"""
+INFEASIBLE = 5
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Question = Annotated[str, typer.Argument(help="What you want to know.")]
+
+
+@fail_on_error
+def recall(
+    question: Question,
+    k: Annotated[int, typer.Option("-k", min=1, help="Chunks to show.")] = 6,
+    retrieval: Annotated[str | None, typer.Option(help="Retrieval string instead of BOR_RETRIEVAL.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Document to leave out; may be repeated.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what the notes hold near a question, with ranks in both channels."""
+    with Brain.open() as brain:
+        found = brain.recall(question, k=k, retrieval=retrieval, exclude_documents=exclude or ())
+    if as_json:
+        print_json(_recall_dict(found))
+        return
+    console = Console()
+    for chunk in found.chunks:
+        cosine = "-" if chunk.cosine is None else f"{chunk.cosine:.3f}"
+        place = f"{chunk.document_path}" + (f" > {chunk.heading}" if chunk.heading else "")
+        ranks = f"dense {chunk.dense_rank or '-'}, lexical {chunk.lexical_rank or '-'}, cosine {cosine}"
+        console.print(f"{chunk.score:.3f}  {place}", style="bold", markup=False, highlight=False)
+        console.print(f"       {chunk.channel}: {ranks}", markup=False, highlight=False)
+        console.print(f"       {' '.join(chunk.text.split())[:300]}", markup=False, highlight=False)
+    console.print(
+        f"{len(found.documents)} documents, {found.latency_ms:.0f} ms, {found.settings}", markup=False, highlight=False
+    )
+    if found.degraded:
+        typer.echo(found.degraded, err=True)
+
+
+def _recall_dict(found: Recall) -> dict[str, Any]:
+    return {
+        "question": found.question,
+        "settings": found.settings,
+        "degraded": found.degraded,
+        "latency_ms": found.latency_ms,
+        "chunks": [
+            {
+                "document": chunk.document_path, "source": chunk.source, "title": chunk.title, "heading": chunk.heading,
+                "text": chunk.text, "cosine": chunk.cosine, "dense_rank": chunk.dense_rank,
+                "lexical_rank": chunk.lexical_rank, "score": chunk.score, "channel": chunk.channel,
+            }
+            for chunk in found.chunks
+        ],
+        "documents": [
+            {"id": str(d.id), "source": d.source, "path": d.path, "title": d.title, "score": d.score} for d in found.documents
+        ],
+        "evidence": vars(found.evidence),
+    }  # fmt: skip
+
+
+@fail_on_error
+def ask(question: Question, as_json: Json = False) -> None:
+    """Answer from the notes, quoting them; or say that they hold no answer, and what they do answer."""
+    with Brain.open() as brain:
+        reply = brain.ask(question)
+    if as_json:
+        print_json(reply.to_dict())
+        return
+    typer.echo(reply.text)
+    typer.echo(f"\n({reply.decision.reason})", err=True)
+
+
+@fail_on_error
+def calibrate(
+    labels: Annotated[
+        Path | None, typer.Option(help="Labelled questions (JSON lines); kept for the next time.")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Highest share of false answers, between 0 and 1.")] = 0.1,
+    delta: Annotated[float, typer.Option(help="Probability that the promise is wrong, between 0 and 1.")] = 0.1,
+    gate: Annotated[str | None, typer.Option(help="Gate instead of BOR_GATE.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Set the threshold so that false answers stay rare, with a guarantee, from labelled questions."""
+    with Brain.open() as brain, Progress() as progress:
+        certificate = brain.calibrate(labels, alpha, delta, gate, progress=progress)
+    if as_json:
+        print_json(certificate.to_dict())
+    else:
+        typer.echo(certificate.promise())
+        if certificate.feasible:
+            table = Table("stratum", "questions", "answered", "95 % interval", "certified")
+            for name, rate in certificate.strata.items():
+                interval = f"{rate.low:.0%} to {rate.high:.0%}"
+                table.add_row(name, str(rate.n), str(rate.answered), interval, "yes" if rate.covered else "no")
+            Console().print(table)
+            typer.echo(f"Threshold of the {certificate.gate} gate: {certificate.threshold:.4f}, stored.")
+    raise typer.Exit(0 if certificate.feasible else INFEASIBLE)

@@ -1,0 +1,84 @@
+"""What the commands share on screen: a progress bar on stderr, errors without traceback, one way to print JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, ParamSpec, Self, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+
+from brainkit.errors import BrainkitError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+LABELS = {
+    "import": "reading notes",
+    "embed": "embedding chunks",
+    "ask": "asking questions",
+    "calibrate": "measuring evidence",
+}
+QUIET_SECONDS = 10.0
+
+
+class Progress:
+    """Shows how far long work has come: bars on a terminal, a line now and then in a log; called with (what, done, total)."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bars = RichProgress(
+            TextColumn("{task.description:<18}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal,
+        )  # fmt: skip
+        self._live = console.is_terminal
+        self._tasks: dict[str, Any] = {}
+        self._started: dict[str, float] = {}
+        self._said = time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Say that ``done`` of ``total`` are done."""
+        start = self._started.setdefault(what, time.monotonic())
+        elapsed = time.monotonic() - start
+        rate = f"{done / elapsed:.0f}/s" if elapsed > 0.5 else ""
+        if self._live:
+            if what not in self._tasks:
+                self._tasks[what] = self._bars.add_task(LABELS.get(what, what), total=total, rate="")
+            self._bars.update(self._tasks[what], completed=done, total=total, rate=rate)
+        elif done == total or time.monotonic() - self._said > QUIET_SECONDS:
+            self._said = time.monotonic()
+            sys.stderr.write(f"{LABELS.get(what, what)}: {done}/{total} {rate}\n")
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+
+def fail_on_error(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn a BrainkitError into a message on stderr and its exit code, Ctrl-C into a friendly word and 130."""
+
+    @functools.wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except BrainkitError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            typer.echo("Stopped. What was done is kept; run the same command again to go on.", err=True)
+            raise typer.Exit(130) from None
+
+    return wrapped
+
+
+def print_json(data: Any) -> None:
+    """One JSON value on stdout."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))

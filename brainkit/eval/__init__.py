@@ -1,0 +1,1 @@
+"""The evaluation harness: labelled questions in, a verdict with intervals out."""

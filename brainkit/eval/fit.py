@@ -1,0 +1,55 @@
+"""Fit what brainkit ships: the evidence gate's coefficients and each gate's threshold without a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from brainkit.brain import Brain
+from brainkit.eval.config import EvalConfig
+from brainkit.eval.run import Progress, eval_home
+from brainkit.gate import FEATURES, GATES, EvidenceGate, Gate, LabelledEvidence, exact_threshold, gather, make_gate
+from brainkit.gate.fitting import fit_evidence
+from brainkit.labels import load
+from brainkit.settings import Settings
+
+EMBEDDERS = ("minilm", "wordllama")
+"""Embedders that come with brainkit and can be measured anywhere."""
+
+
+def fit_shipped(settings: Settings, config: EvalConfig, progress: Progress | None = None) -> dict[str, Any]:
+    """What ``brainkit/gate/data/shipped.json`` holds: by embedder, coefficients and thresholds.
+
+    Coefficients: answerable questions with their documents present and hidden, nothing else. Thresholds: the lowest that
+    keeps the hidden and the hand-written missing notes at ``alpha`` with confidence 1 - ``delta``.
+    """
+    labels = load(config.labels)
+    fitted: dict[str, Any] = {}
+    for embedder in EMBEDDERS:
+        here = eval_home(settings.model_copy(update={"embedder": embedder}), config)
+        with Brain.open(here) as brain:
+            brain.import_paths([config.corpus], progress=progress)
+            labelled = gather(labels, brain.evidence, progress)
+        gate = fit_evidence([item for item in labelled if item.hidden or not item.stratum])
+        fitted[embedder] = {
+            "evidence": {
+                "intercept": gate.intercept,
+                "coefficients": dict(zip(FEATURES, gate.coefficients, strict=True)),
+            },
+            "thresholds": {name: _threshold(_gate(name, gate), labelled, config) for name in GATES},
+        }
+    return {
+        "fitted_on": f"{len(labels)} bundled labels, alpha {config.alpha:g}, delta {config.delta:g}",
+        "retrieval": str(config.settings[config.main]),
+        "embedders": fitted,
+    }
+
+
+def _gate(name: str, evidence: EvidenceGate) -> Gate:
+    return evidence if name == "evidence" else make_gate(name, "minilm")
+
+
+def _threshold(gate: Gate, labelled: Sequence[LabelledEvidence], config: EvalConfig) -> float | None:
+    scores = [gate.score(item.evidence) for item in labelled if item.stratum == "missing_note"]
+    threshold = exact_threshold(scores, config.alpha, config.delta).threshold
+    return None if threshold is None else round(threshold, 6)

@@ -1,0 +1,163 @@
+"""What an evaluation found, as plain frozen data; everything that is printed or written is made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from brainkit.gate import Certificate, CrossFit
+
+SCHEMA = 1
+
+
+class Check(NamedTuple):
+    """Something that has to hold; ``detail`` says what was found."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class RankedQuestion:
+    """One answerable question under one retrieval setting.
+
+    Attributes:
+        metrics: value of each metric, by its name.
+        first_relevant: rank of the first relevant document from 1; 0 if it was not found.
+        top: paths of the first ten documents.
+        milliseconds: of the recall, the embedding of the question included.
+    """
+
+    label: str
+    setting: str
+    metrics: Mapping[str, float]
+    first_relevant: int
+    top: tuple[str, ...]
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class SettingResult:
+    """Means of one retrieval setting over all answerable questions; ``milliseconds`` is the median."""
+
+    name: str
+    retrieval: str
+    metrics: Mapping[str, float]
+    questions: int
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """One gate: cross-fitted rates, AUROC over all labelled questions (None with one kind only), its score of each."""
+
+    name: str
+    fit: CrossFit
+    auroc: float | None
+    scores: Mapping[str, float] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Hardness:
+    """How hard the labels are: nDCG@10 of words alone, AUROC and medians of the best cosine alone."""
+
+    lexical_ndcg: float
+    cosine_auroc: float | None
+    median_cosine: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A whole evaluation."""
+
+    corpus: Mapping[str, int]
+    labels: Mapping[str, int]
+    settings: Sequence[SettingResult]
+    gates: Sequence[GateResult]
+    certificate: Certificate
+    hardness: Hardness
+    checks: Sequence[Check]
+    ranked: Sequence[RankedQuestion]
+    main: str
+    gate: str
+    alpha: float
+    delta: float
+    fingerprint: Mapping[str, str]
+    import_line: str
+    imported: bool
+    complete: bool
+    seconds: Mapping[str, float]
+
+    @property
+    def passed(self) -> int:
+        """Number of checks that passed."""
+        return sum(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> int:
+        """Number of checks that failed."""
+        return len(self.checks) - self.passed
+
+    def gate_result(self, name: str) -> GateResult:
+        """The result of one gate."""
+        return next(gate for gate in self.gates if gate.name == name)
+
+    def setting_result(self, name: str) -> SettingResult:
+        """The result of one retrieval setting."""
+        return next(setting for setting in self.settings if setting.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """summary.json: the same for the same input, so without times."""
+        certificate = self.certificate.to_dict()
+        certificate.pop("created")
+        return {
+            "schema": SCHEMA,
+            "verdict": {"passed": self.passed, "failed": self.failed, "complete": self.complete},
+            "corpus": dict(self.corpus),
+            "labels": dict(self.labels),
+            "settings": [
+                {"name": s.name, "retrieval": s.retrieval, "questions": s.questions, "metrics": rounded(s.metrics)}
+                for s in self.settings
+            ],
+            "gates": [_gate_dict(gate) for gate in self.gates],
+            "certificate": certificate,
+            "hardness": {
+                "lexical_ndcg@10": round(self.hardness.lexical_ndcg, 6),
+                "cosine_auroc": rounded_or_none(self.hardness.cosine_auroc),
+                "median_cosine": rounded(self.hardness.median_cosine),
+            },
+            "checks": [check._asdict() for check in self.checks],
+            "main": self.main,
+            "gate": self.gate,
+            "alpha": self.alpha,
+            "delta": self.delta,
+            "fingerprint": dict(self.fingerprint),
+        }
+
+
+def rounded(values: Mapping[str, float]) -> dict[str, float]:
+    """Values to six digits, as they are written to files."""
+    return {name: round(value, 6) for name, value in values.items()}
+
+
+def rounded_or_none(value: float | None) -> float | None:
+    """A value to six digits, if there is one."""
+    return None if value is None else round(value, 6)
+
+
+def _gate_dict(gate: GateResult) -> dict[str, Any]:
+    def count(x: Any) -> dict[str, Any]:
+        low, high = x.interval
+        return {"x": x.x, "n": x.n, "low": round(low, 6), "high": round(high, 6)}
+
+    return {
+        "name": gate.name,
+        "auroc": rounded_or_none(gate.auroc),
+        "feasible": gate.fit.feasible,
+        "thresholds": [c.threshold for c in gate.fit.calibrations],
+        "answered": count(gate.fit.answered),
+        "false_answers": count(gate.fit.false_answers),
+        "strata": {name: count(value) for name, value in gate.fit.strata.items()},
+    }

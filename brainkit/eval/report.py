@@ -1,0 +1,147 @@
+"""The report of an evaluation in Markdown: verdict, gates, settings, certificate, hardness, checks, missed questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from brainkit.eval.config import METRICS
+from brainkit.eval.outcome import Outcome, RankedQuestion
+from brainkit.gate import Count
+from brainkit.labels import Label
+
+MISSED_SHOWN = 15
+
+
+def verdict(outcome: Outcome) -> str:
+    """The evaluation in one sentence."""
+    main = outcome.setting_result(outcome.main)
+    fit = outcome.gate_result(outcome.gate).fit
+    state = "All checks passed" if not outcome.failed else f"{outcome.failed} of {len(outcome.checks)} checks failed"
+    finds = f"{outcome.main} puts the right note among the first two for {main.metrics['hit@2']:.0%} of {main.questions} questions"
+    if not fit.feasible:
+        return f"{state}: {finds}; too few unanswerable labels to certify the {outcome.gate} gate."
+    return (
+        f"{state}: {finds}; the {outcome.gate} gate answers {percent(fit.answered)} of them and "
+        f"{percent(fit.false_answers)} of {fit.false_answers.n} questions the notes do not answer."
+    )
+
+
+def percent(count: Count) -> str:
+    """A share as "12 %", or "-" when there was nothing to count."""
+    return "-" if count.rate is None else f"{count.rate:.0%}"
+
+
+def decimals(value: float | None) -> str:
+    """Three decimals, or "-" where nothing could be told."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def with_interval(count: Count) -> str:
+    """A share and its 95 % Clopper-Pearson interval, in percent: ``12 (5-23)``."""
+    if count.rate is None:
+        return "-"
+    low, high = count.interval
+    return f"{100 * count.rate:.0f} ({100 * low:.0f}-{100 * high:.0f})"
+
+
+def settings_rows(outcome: Outcome) -> list[list[str]]:
+    """Header and one row a retrieval setting."""
+    rows = [["setting", *METRICS, "ms/question"]]
+    for s in outcome.settings:
+        rows.append([s.name, *(f"{s.metrics[m]:.3f}" for m in METRICS), f"{s.milliseconds:.1f}"])
+    return rows
+
+
+def gate_rows(outcome: Outcome, *, counts: bool) -> list[list[str]]:
+    """Header and one row a gate, in percent; with ``counts`` each share shows how many of how many it is."""
+    strata = sorted({name for gate in outcome.gates for name in gate.fit.strata}, key=_stratum_order)
+    rows = [["gate", "AUROC", "answered", *(name.replace("_", " ") for name in strata)]]
+    for gate in outcome.gates:
+        shares = [gate.fit.answered, *(gate.fit.strata.get(name, Count(0, 0)) for name in strata)]
+        cells = [with_interval(share) + (f" {share.x}/{share.n}" if counts else "") for share in shares]
+        rows.append([gate.name, decimals(gate.auroc), *cells])
+    return rows
+
+
+def hardness_line(outcome: Outcome) -> str:
+    """How hard the labels are, in a sentence."""
+    h = outcome.hardness
+    medians = ", ".join(f"{name} {value:.2f}" for name, value in h.median_cosine.items())
+    return (
+        f"How hard the labels are: words alone (BM25) reach nDCG@10 {h.lexical_ndcg:.3f}; the best cosine alone tells "
+        f"answerable from not with AUROC {decimals(h.cosine_auroc)} (medians: {medians})."
+    )
+
+
+def threshold_line(outcome: Outcome) -> str:
+    """The certified threshold and its promise."""
+    c = outcome.certificate
+    if c.threshold is None:
+        return f"No certified threshold. {c.promise()}"
+    return (
+        f"Certified threshold of the {c.gate} gate: {c.threshold:.4f} (alpha {c.alpha:g}, delta {c.delta:g}, n {c.n}, "
+        f"k {c.k}). {c.promise()}"
+    )
+
+
+def markdown(outcome: Outcome, labels: Sequence[Label], picture: str) -> str:
+    """The whole report; ``picture`` is the file name of the histogram beside it."""
+    c = outcome.corpus
+    counts = ", ".join(f"{n} {name}" for name, n in outcome.labels.items())
+    parts = [
+        "# Evaluation",
+        verdict(outcome),
+        f"{c['documents']} documents, {c['chunks']} chunks, {c['redactions']} secrets kept out; labels: {counts}. "
+        f"{outcome.import_line[0].upper()}{outcome.import_line[1:]}.",
+        "## Gates",
+        f"Percent answered, with 95 % Clopper-Pearson interval and counts. Cross-fitted at alpha {outcome.alpha:g}, delta "
+        f"{outcome.delta:g}: the threshold comes from one half of the unanswerable questions, the rates from the other half, "
+        "and the same swapped. `answered` is of the answerable questions; the other columns are false answers.",
+        _table(gate_rows(outcome, counts=True)),
+        threshold_line(outcome),
+        f"![Scores of the {outcome.gate} gate]({picture})",
+        "## Retrieval settings",
+        _table(settings_rows(outcome)),
+        "\n".join(f"- {s.name}: `{s.retrieval}`" for s in outcome.settings),
+        hardness_line(outcome),
+        "## Checks",
+        "\n".join(
+            f"- {'passed' if check.passed else '**failed**'}: {check.name}: {check.detail}" for check in outcome.checks
+        ),
+        f"## Questions {outcome.main} misses",
+        _missed(outcome, labels),
+        "## Fingerprints",
+        "\n".join(f"- {name}: `{value}`" for name, value in outcome.fingerprint.items()),
+        "\n".join(f"- {name}: {value:.1f} s" for name, value in outcome.seconds.items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _missed(outcome: Outcome, labels: Sequence[Label]) -> str:
+    by_id = {label.id: label for label in labels}
+    ranks = {(row.label, row.setting): row.first_relevant for row in outcome.ranked}
+    missed = sorted(
+        (row for row in outcome.ranked if row.setting == outcome.main and not row.metrics["hit@2"]), key=_missed_order
+    )
+    lines = []
+    for row in missed[:MISSED_SHOWN]:
+        others = ", ".join(f"{s.name} {ranks[row.label, s.name] or 'not found'}" for s in outcome.settings)
+        wanted = ", ".join(by_id[row.label].grades)
+        lines.append(f'- {row.label} "{by_id[row.label].question}": {wanted} (rank: {others})')
+    rest = len(missed) - len(lines)
+    return "\n".join([*lines, *([f"- and {rest} more in results.jsonl"] if rest > 0 else [])]) or "None."
+
+
+def _missed_order(row: RankedQuestion) -> tuple[int, str]:
+    return (-(row.first_relevant or 10_000), row.label)
+
+
+def _stratum_order(name: str) -> tuple[int, str]:
+    known = ("off_topic", "missing_note", "missing_detail", "false_premise")
+    return (known.index(name) if name in known else len(known), name)
+
+
+def _table(rows: Iterable[Sequence[str]]) -> str:
+    head, *body = [list(row) for row in rows]
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

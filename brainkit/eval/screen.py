@@ -1,0 +1,42 @@
+"""The first screen of an evaluation: what a person reads in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from brainkit.eval.outcome import Outcome
+from brainkit.eval.report import gate_rows, hardness_line, settings_rows, threshold_line, verdict
+
+
+def show(outcome: Outcome, folder: Path, console: Console) -> None:
+    """Print verdict, settings, gates, threshold, failed checks, where the report lies, and the closing count."""
+    console.print(verdict(outcome), style="bold red" if outcome.failed else "bold green", highlight=False)
+    c = outcome.corpus
+    console.print(
+        f"{outcome.import_line}; {c['documents']} documents, {c['chunks']} chunks, {c['redactions']} secrets kept out",
+        highlight=False,
+    )
+    console.print(_table(settings_rows(outcome), "Retrieval settings"))
+    title = "Gates, cross-fitted: % answered, then % false answers by stratum (95 % interval)"
+    console.print(_table(gate_rows(outcome, counts=False), title))
+    console.print(threshold_line(outcome), highlight=False)
+    console.print(hardness_line(outcome), highlight=False)
+    for check in outcome.checks:
+        if not check.passed:
+            console.print(f"failed: {check.name}: {check.detail}", style="red", highlight=False)
+    console.print(f"Report: {folder / 'report.md'}", soft_wrap=True, highlight=False)
+    console.print(f"{outcome.passed} passed, {outcome.failed} failed", highlight=False)
+
+
+def _table(rows: list[list[str]], title: str) -> Table:
+    head, *body = rows
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, name in enumerate(head):
+        table.add_column(name, justify="left" if number == 0 else "right")
+    for row in body:
+        table.add_row(*row)
+    return table

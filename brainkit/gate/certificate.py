@@ -1,0 +1,150 @@
+"""A certificate: the calibrated threshold, what it promises, for which brain, kept as a JSON file in the brain's home."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brainkit.errors import CertificateError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class StratumRate:
+    """How one stratum fared at the certificate's threshold.
+
+    Attributes:
+        n: unanswerable questions in it.
+        answered: how many of them got an answer.
+        low: lower end of the exact 95 % interval of the rate.
+        high: upper end.
+        covered: whether the exact binomial test certifies the stratum at this threshold.
+        missing: labels that would at least be needed to cover it (0 when covered, or when more would not help).
+    """
+
+    n: int
+    answered: int
+    low: float
+    high: float
+    covered: bool
+    missing: int = 0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A promise about false answers.
+
+    Attributes:
+        gate: name of the gate.
+        threshold: answer iff score >= threshold; None if infeasible.
+        alpha: highest share of unanswerable questions that may be answered.
+        delta: probability that the promise is wrong.
+        n: unanswerable questions the threshold was set on.
+        k: false answers among them that the exact binomial rule tolerates.
+        needed: smallest number of such questions with which any threshold can be certified.
+        answerable: answerable questions that were asked.
+        answered: how many of them are answered at the threshold.
+        strata: rates by stratum.
+        fingerprint: what the threshold is only good for, by part.
+        created: ISO 8601, UTC.
+    """
+
+    gate: str
+    threshold: float | None
+    alpha: float
+    delta: float
+    n: int
+    k: int
+    needed: int
+    answerable: int
+    answered: int
+    strata: Mapping[str, StratumRate]
+    fingerprint: Mapping[str, str]
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there were labels enough for a threshold."""
+        return self.threshold is not None
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """Strata the promise holds for."""
+        return tuple(name for name, rate in self.strata.items() if rate.covered)
+
+    def promise(self) -> str:
+        """The certificate in words."""
+        if not self.feasible:
+            missing = max(0, self.needed - self.n)
+            return (
+                f"Not certified: {self.n} unanswerable questions are too few for at most {self.alpha:.0%} false answers with "
+                f"{1 - self.delta:.0%} confidence; {missing} more would do (an answerable label with its document gives one)."
+            )
+        names = {
+            "missing_note": "things your notes do not hold", "off_topic": "things far from your notes",
+            "missing_detail": "details missing from an existing note", "false_premise": "things that are not so",
+            "unspecified": "unanswerable questions without a kind",
+        }  # fmt: skip
+        covered = [names.get(name, name) for name in self.covers]
+        left = [
+            f"{names.get(name, name)} are not covered ({rate.answered} of {rate.n} were answered"
+            + (f"; {rate.missing} more such labels could do)" if rate.missing else ")")
+            for name, rate in self.strata.items()
+            if not rate.covered
+        ]
+        share = self.answered / self.answerable if self.answerable else 0.0
+        text = (
+            f"Of questions about {' and '.join(covered) or 'nothing yet'}, at most {self.alpha:.0%} get an answer, with "
+            f"{1 - self.delta:.0%} confidence; {share:.0%} of those your notes can answer are answered."
+        )
+        return " ".join([text, *(part[0].upper() + part[1:] + "." for part in left)])
+
+    def mismatch(self, fingerprint: Mapping[str, str]) -> list[str]:
+        """Parts in which a brain differs from the one this certificate was made for."""
+        keys = sorted({*self.fingerprint, *fingerprint})
+        return [key for key in keys if self.fingerprint.get(key) != fingerprint.get(key)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as in the file."""
+        return {"format": FORMAT, **asdict(self), "feasible": self.feasible, "covers": list(self.covers)}
+
+    def save(self, path: Path) -> None:
+        """Write the file at once or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        part.write_text(json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n", "utf-8")
+        part.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Certificate:
+        """Read a file that ``save`` wrote.
+
+        Raises:
+            CertificateError: the file is damaged or of a newer format.
+        """
+        try:
+            data = json.loads(path.read_text("utf-8"))
+            if data.pop("format") != FORMAT:
+                raise CertificateError(
+                    f"{path.name} was written by another version of brainkit: run `brainkit calibrate`"
+                )
+            for derived in ("feasible", "covers"):
+                data.pop(derived, None)
+            data["strata"] = {name: StratumRate(**rate) for name, rate in data["strata"].items()}
+            return cls(**data)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CertificateError(
+                f"{path.name} cannot be read ({type(error).__name__}): run `brainkit calibrate`"
+            ) from error
+
+
+def digest(text: str) -> str:
+    """Short sha256 of a text, for fingerprints."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,82 @@
+"""Front matter of a note: title, tags and date, read without ever expanding a YAML alias."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_CHARS = 64 * 1024
+DATE_KEYS = ("date", "created", "updated")
+
+
+class FrontMatter(NamedTuple):
+    """What a note says about itself; ``note`` names what is wrong with it ('' if nothing)."""
+
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    ts: datetime | None = None
+    note: str = ""
+
+
+class _PlainLoader(yaml.BaseLoader):
+    """Reads every scalar as the text it is (``007`` stays so) and refuses aliases, which can grow without bound."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not followed")
+        return super().compose_node(parent, index)
+
+
+def read_front_matter(block: str) -> FrontMatter:
+    """The front matter in ``block`` (with its ``---`` lines). Broken front matter gives a note, never an error."""
+    if len(block) > MAX_CHARS:
+        return FrontMatter(note="front matter too long to be read")
+    body = block.split("\n", 1)[1].rstrip().removesuffix("---").removesuffix("...")
+    try:
+        values = yaml.load(body, _PlainLoader)  # noqa: S506 - a BaseLoader makes nothing but str, list and dict
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return FrontMatter(note="invalid front matter: kept as text")
+    if values in (None, ""):
+        return FrontMatter()
+    if not isinstance(values, dict):
+        return FrontMatter(note="front matter holds no keys: kept as text")
+    lowered = {str(key).lower(): value for key, value in values.items()}
+    title = lowered.get("title")
+    return FrontMatter(" ".join(title.split()) if isinstance(title, str) else "", _tags(lowered), _date(lowered))
+
+
+def _tags(values: Mapping[str, object]) -> tuple[str, ...]:
+    found: list[str] = []
+    for key in ("tags", "tag"):
+        value = values.get(key)
+        if isinstance(value, str):
+            found += re.split(r"[,\s]+", value)
+        elif isinstance(value, list):
+            found += [item for item in value if isinstance(item, str)]
+    return tuple(dict.fromkeys(name for tag in found if (name := tag.strip().lstrip("#"))))
+
+
+def _date(values: Mapping[str, object]) -> datetime | None:
+    return next((date for key in DATE_KEYS if (date := parse_date(values.get(key)))), None)
+
+
+def parse_date(value: object) -> datetime | None:
+    """An ISO 8601 date or time in UTC (without a zone it counts as UTC); None when it is none.
+
+    Example:
+        >>> parse_date("2024-05-01 10:00 +0200")
+        datetime.datetime(2024, 5, 1, 8, 0, tzinfo=datetime.timezone.utc)
+    """
+    if not isinstance(value, str):
+        return None
+    try:
+        date = datetime.fromisoformat(re.sub(r"\s+(?=[+-])|\s+(?=Z$)", "", value.strip()))
+        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

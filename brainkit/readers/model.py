@@ -1,0 +1,102 @@
+"""What a reader hands on: a Document, a FoundFile still to be read, or a Skipped with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+Format = Literal["markdown", "text", "yaml", "json", "python"]
+
+
+class Finding(Protocol):
+    """One redaction; only its kind matters here."""
+
+    @property
+    def kind(self) -> str:
+        """Such as ``password``."""
+
+
+class Scrubbed(Protocol):
+    """What a scrubber returns."""
+
+    @property
+    def text(self) -> str:
+        """The text without its secrets."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What was redacted."""
+
+
+class TextScrubber(Protocol):
+    """What the readers need of a scrubber; ``brainkit.scrub.Scrubber`` is one."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same text may scrub to another result."""
+
+    def scrub(self, text: str, /) -> Scrubbed:
+        """The text without its secrets."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file as brainkit keeps it: every text here is scrubbed and storable (no NUL, no lone surrogate).
+
+    Attributes:
+        path: relative to the imported root, with ``/``; what labels and citations name.
+        full_path: where the file lay, for diagnosis.
+        title: from the front matter, else the first H1, else the file's stem.
+        content: the whole text; lines end in LF.
+        content_hash: hex sha256 of the content and the scrub version: equal means nothing to do.
+        format: how it is chunked.
+        tags: front-matter tags and inline ``#tags``, in order, each once, without ``#``.
+        ts: the source's own time in UTC: front matter ``date``, ``created`` or ``updated``, else the file's mtime.
+        links: targets of wikilinks and relative markdown links, in order, each once.
+        redactions: number of redactions in content and path, by kind.
+        scrub_version: version of the rules that scrubbed it.
+        note: what had to be said, such as "decoded as windows-1252"; empty when nothing.
+    """
+
+    path: str
+    full_path: str
+    title: str
+    content: str
+    content_hash: str
+    format: Format
+    tags: tuple[str, ...]
+    ts: datetime | None
+    links: tuple[str, ...]
+    redactions: Mapping[str, int]
+    scrub_version: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file or folder that is not imported: its scrubbed path and the reason in words."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file to be read.
+
+    Attributes:
+        path: relative to the root, raw (it may hold what cannot be stored; never show it).
+        absolute: where to open it.
+        size: bytes at the time of the scan.
+        mtime_ns: modification time in nanoseconds since 1970 UTC.
+    """
+
+    path: Path
+    absolute: Path
+    size: int
+    mtime_ns: int

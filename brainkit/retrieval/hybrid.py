@@ -1,0 +1,179 @@
+"""The hybrid search: both channels, score completion, fusion and ranks in one SQL statement.
+
+Lexical scores are BM25 (Robertson & Zaragoza 2009, k1 and b below; idf as in Lucene). PostgreSQL has no term frequency to
+offer, but ``ts_rank`` of a single lexeme is (1 + 1/4 + ... + 1/tf^2) / (pi^2/6), a known function of it, and is inverted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import sql
+
+from brainkit.retrieval.recall import RecalledChunk
+from brainkit.retrieval.settings import RetrievalSettings
+from brainkit.store import Database, Term
+from brainkit.store.lexicon import quoted
+
+K1: Final = 1.2
+B: Final = 0.75
+MOST_TERMS: Final = 64
+"""Terms of a question beyond this many are not looked up: a pasted page is not a question."""
+MOST_ROWS: Final = 20_000
+"""Terms are looked up from the rarest on, until they match about this many chunks; all terms count in the scores."""
+
+
+class Candidates(NamedTuple):
+    """All fused candidates, best first, and what is known of the question's terms."""
+
+    chunks: list[RecalledChunk]
+    idf: dict[int, float]
+    unknown: int
+
+
+_GAIN: Final = (
+    """a.idf * %(k1p)s * l.tf / (l.tf + %(k1)s * (1 - %(b)s + %(b)s * l.length / greatest(n.mean_length, 1)))"""
+)
+_TF: Final = """round(1 / (1.6449340668482264 * (1.0000001 - ts_rank(array[1, 1, 1, 1]::float4[], tsv, a.query)::float8)) - 0.5)"""
+_STATEMENT: Final = """
+with terms as materialized (
+  select t.ord, t.language, t.query, coalesce(s.documents, 0) as df
+  from unnest(%(ords)s::int[], %(languages)s::text[], %(lexemes)s::text[], %(queries)s::text[]::tsquery[])
+       t (ord, language, lexeme, query)
+  left join lexeme_stats s on s.language = t.language and s.lexeme = t.lexeme
+), weights as materialized (
+  select ord, df, ln(1 + (greatest(l.chunks - df, 0) + 0.5) / (df + 0.5)) as idf,
+         sum(df) over (order by df, ord) <= %(rows)s or row_number() over (order by df, ord) <= 2 as wanted
+  from (select ord, sum(df) as df from terms group by ord) t, lexicon l
+), mass as materialized (
+  select coalesce(sum(idf), 0) * %(k1p)s as most from weights
+), asked as materialized (
+  select t.ord, t.language, t.query, w.idf, w.wanted from terms t join weights w using (ord) where t.df > 0
+), hidden as materialized (
+  select id from chunks where document_id = any(%(exclude)s::uuid[])
+), dense as materialized (
+  {dense}
+), matches as materialized (
+  select l.chunk_id, sum({gain}) as bm25
+  from asked a cross join lexicon n
+  cross join lateral (select chunk_id, length, {tf} as tf from lexemes
+                      where tsv @@ a.query and language = a.language
+                        and document_id <> all(%(exclude)s::uuid[])) l
+  where a.wanted and %(lexical)s > 0 group by l.chunk_id
+), weighed as materialized (
+  select m.chunk_id, m.bm25 + case when exists (select from asked where not wanted) then coalesce(
+           (select sum({gain}) from asked a cross join lexicon n
+            cross join lateral (select length, {tf} as tf from lexemes
+                                where chunk_id = m.chunk_id and language = a.language and tsv @@ a.query) l
+            where not a.wanted), 0) else 0 end as bm25
+  from matches m
+), lexical as materialized (
+  select chunk_id, row_number() over (order by rank desc, chunk_id) as rank
+  from (select w.chunk_id, {rank} as rank from weighed w order by rank desc, w.chunk_id limit %(lexical)s) x
+), fused as materialized (
+  select coalesce(d.chunk_id, x.chunk_id) as chunk_id, d.rank as dense_rank, x.rank as lexical_rank
+  from dense d full join lexical x on x.chunk_id = d.chunk_id
+), scored as materialized (
+  select f.*, {cosine} as cosine, case when m.most > 0 then t.bm25 / m.most else 0 end as share, t.matched
+  from fused f cross join mass m cross join lateral (
+    select coalesce(sum({gain}), 0) as bm25, coalesce(array_agg(a.ord order by a.ord), array[]::int[]) as matched
+    from asked a cross join lexicon n
+    cross join lateral (select length, {tf} as tf from lexemes
+                        where chunk_id = f.chunk_id and language = a.language and tsv @@ a.query offset 0) l
+  ) t
+)
+select s.chunk_id, c.document_id, c.source, c.path, c.title, c.heading, c.content, s.cosine, s.dense_rank, s.lexical_rank,
+       s.share, {score} as score, s.matched, (select array_agg(array[w.ord, w.idf, w.df] order by w.ord) from weights w)
+from scored s cross join lateral (
+  select c.document_id, d.source, d.path, d.title, c.heading, c.content
+  from chunks c join documents d on d.id = c.document_id where c.id = s.chunk_id offset 0
+) c
+order by score desc, s.chunk_id
+"""
+_DENSE: Final = """
+  select chunk_id, row_number() over (order by distance, chunk_id) as rank
+  from (select v.chunk_id, v.embedding <=> %(vector)s as distance from {table} v
+        where v.chunk_id not in (select id from hidden) order by distance, v.chunk_id limit %(dense)s) x
+"""
+_EMPTY: Final = "select null::bigint as chunk_id, null::bigint as rank where false"
+_RANKS: Final = {
+    "bm25": "w.bm25",
+    "ts_rank": "(select ts_rank(l.tsv, {any}) from lexemes l where l.chunk_id = w.chunk_id)",
+    "ts_rank_cd": "(select ts_rank_cd(l.tsv, {any}) from lexemes l where l.chunk_id = w.chunk_id)",
+}
+_ANY: Final = "(select string_agg(distinct query::text, ' | ')::tsquery from asked)"
+_RRF: Final = "(coalesce(%(dense_weight)s / (%(k)s + s.dense_rank), 0) + coalesce(%(lexical_weight)s / (%(k)s + s.lexical_rank), 0))"
+_CONVEX: Final = "(%(alpha)s * coalesce(s.cosine, 0) + (1 - %(alpha)s) * s.share)"
+
+
+def search(
+    database: Database,
+    terms: list[Term],
+    vector: np.ndarray | None,
+    table: sql.Identifier,
+    settings: RetrievalSettings,
+    exclude: Collection[UUID] = (),
+) -> Candidates:
+    """Candidates of both channels with exact scores from both, ranked.
+
+    Args:
+        database: the brain's database.
+        terms: the question's terms.
+        vector: the question's embedding [d]; None leaves the dense channel out.
+        table: the vector table of the embedding's model.
+        settings: pools, fusion and its parameters.
+        exclude: documents that are treated as absent.
+    """
+    terms = terms[:MOST_TERMS]
+    dense = vector is not None and settings.mode != "lexical"
+    lexical = settings.mode != "dense" or vector is None
+    score = _RRF if settings.fusion == "rrf" else _CONVEX
+    if settings.mode == "dense" and vector is not None:
+        score = "coalesce(s.cosine, -1)"
+    elif settings.mode == "lexical" or vector is None:
+        score = "s.share" if settings.rank == "bm25" else "1.0 / (1 + s.lexical_rank)"
+    known = vector is not None
+    part = sql.SQL
+    cosine = (
+        "(select 1 - (v.embedding <=> %(vector)s) from {table} v where v.chunk_id = f.chunk_id)"
+        if known
+        else "null::float8"
+    )
+    statement = part(_STATEMENT).format(
+        dense=part(_DENSE).format(table=table) if dense else part(_EMPTY),
+        gain=part(_GAIN),
+        tf=part(_TF),
+        rank=part(_RANKS[settings.rank]).format(any=part(_ANY)),
+        cosine=part(cosine).format(table=table),
+        score=part(score),
+    )
+    languages = ("english", "german", "simple")
+    flat = [(ord_, language, getattr(term, language)) for ord_, term in enumerate(terms) for language in languages]
+    values: dict[str, Any] = {
+        "ords": [row[0] for row in flat],
+        "languages": [row[1] for row in flat],
+        "lexemes": [row[2] for row in flat],
+        "queries": [quoted(row[2]) for row in flat],
+        "k1": K1,
+        "b": B,
+        "k1p": K1 + 1,
+        "rows": MOST_ROWS,
+        "exclude": list(exclude),
+        "dense": settings.dense,
+        "lexical": settings.lexical if lexical else 0,
+        "k": settings.k,
+        "alpha": settings.alpha,
+        "dense_weight": settings.dense_weight,
+        "lexical_weight": settings.lexical_weight,
+        "vector": HalfVector(vector) if vector is not None else None,
+    }
+    with database.connection() as connection:
+        rows = connection.execute(statement, values, prepare=True).fetchall()
+    chunks = [RecalledChunk(*row[:12], matched=frozenset(row[12])) for row in rows]
+    weights = rows[0][13] or [] if rows else []
+    idf = {int(ord_): float(value) for ord_, value, _ in weights}
+    return Candidates(chunks, idf or dict.fromkeys(range(len(terms)), 0.0), sum(row[2] == 0 for row in weights))

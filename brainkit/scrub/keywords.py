@@ -1,0 +1,133 @@
+"""The names that secrets go by, and the neighbours that turn such a name into something harmless (``password_file``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+from brainkit.scrub.page import Page, Pattern
+
+
+class Strength(IntEnum):
+    """How much a name says about the value beside it."""
+
+    WEAK = 1  # key, auth, hash: only a long random value is one
+    SECRET = 2  # token, secret, api key: a random value is one
+    PASSWORD = 3  # password, Passwort: any value that is no reference is one
+
+
+_PASSWORD = r"pass(?:w(?:or[dt]|d)|phrase|code|wd)|passwort|kennwort|wachtwoord|senha|pwd|psk|passkey|userpwd"
+_QUALIFIED = (
+    r"(?:api|access|secret|private|auth|encryption|signing|signature|master|licen[cs]e|shared|account|consumer|client|app|application|service|deploy|session|symmetric|preshared|pre[_ -]shared|subscription|integration"
+    r"|admin|root|server|write|ingest|ingestion|insert|storage|hmac|jwt|cookie|crypto|cipher|aes|rsa|ssh|gpg|wallet|dev|developer|project|site|network|wifi|wpa|wlan|stream|host|query|license|registration|activation|product|rest|bot|device|provision|sas)"
+    r"[ _.-]?(?:access[ _.-]?)?key"
+)
+_SECRET = r"(?:auth)?token|authkey|secret|credentials?|bearer|crumb|webhook|mnemonic|seed|geheimnis|sessionid|otp|totp|jwt|dsn|nonce|cookie"
+_WEAK = (
+    r"key|authorization|authentication|auth|api|hash|salt|signature|sig|sid|code|schl\xfcssel|zugangscode|login|creds?"
+)
+
+_TRIGGER = Pattern(rf"{_PASSWORD}|{_QUALIFIED}|{_SECRET}|(?:pass|pw|pat|{_WEAK})s?(?:[^a-z]|\z)", ignore_case=True)
+
+_IS_PASSWORD = re.compile(rf"(?i)(?:{_PASSWORD}|pass|pw)\Z")
+_IS_SECRET = re.compile(rf"(?i)(?:{_QUALIFIED}|{_SECRET}|pat)\Z")
+_FREE_STANDING = re.compile(
+    r"(?i)(?:pass|pw|pwd|psk|pat|otp|seed|jwt|dsn|key|auth|api|hash|salt|signature|sig|sid|code|login|creds?|nonce|cookie|crumb)\Z"
+)
+_GLUED = re.compile(
+    r"(?i)(?:db|user|usr|admin|root|my|sql|api|ftp|smtp|imap|mail|ssh|web|app|vpn|default|sudo|become|sample|test|irc|wifi|wlan|bind|ldap|redis|vnc|rdp|master|secret|access|auth|private|public|host|dns|tls|ssl|ssl|license|sign|crypt)\Z"
+)
+
+_HARMLESS_AFTER = frozenset(
+    """
+    name names ref refs reference file files path paths filename location url uri urls uris endpoint endpoints type types length len min max minimum maximum policy policies
+    expiry expires expiration expired expire exp ttl timeout lifetime age validity duration count counts limit limits budget enabled disabled enable disable required optional
+    header headers field fields column columns prompt algorithm algo provider providers store stores storage id ids uuid label labels hint hints template templates regex pattern format
+    version versions mount mounts dir directory folder class env var variable vars property attribute strategy mode rotation rotate interval size bits issuer
+    audience user username namespace reset change changed forgot forgotten generator manager protected strength rules validation validator verification verify check checker
+    auth authentication authorization login logins input output usage used cost price pricing tracking stats metrics title description text placeholder
+    error errors message messages help page form screen dialog modal button link command cmd helper helpers util utils service services factory handler
+    middleware plugin module modules operator controller csi driver backend backends engine engines request requests response responses review scope scopes permission permissions role roles
+    bytes fp words window index position ring pair pairs map mapping set list array press pad board bindings binding code codes note notes
+    terms stroke frame word hole point less takeaways feature features value_from from public pub fingerprint thumbprint algorithms
+    exists missing invalid valid only less based transform annotation annotations selector prefix suffix separator delimiter ordering order
+    server servers host hosts port address domain realm method methods source sources target schema table tables sync syncs secretstore
+    """.split()
+)
+_HARMLESS_BEFORE = frozenset(
+    """
+    no without use uses using has have is are need needs require requires required allow allows show hide enable enabled disable disabled skip ask public pub foreign primary sort
+    partition max min num number count total completion prompt input output context image pull imagepull existing tls cert certificate ca known host tag map dict object cache
+    group routing row column index lookup next prev previous hot short shortcut label selector annotation idempotency dedup trigger
+    zip post postal postcode country area status exit error return response http qr bar barcode source language colour color lang git commit content file sum
+    checksum md5 etag image config build bundle cache chunk primary unique composite natural surrogate registry licence_plate
+    """.split()
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NAME_BACKWARDS = re.compile(r"[A-Za-z0-9_.$-]*")
+_REST = re.compile(r"[A-Za-z0-9_-]{0,80}")
+_REACH = 64
+
+
+def triggers(page: Page) -> Iterator[tuple[int, int]]:
+    """Where the keywords lie, also those that turn out to be part of other words."""
+    for start, end in _TRIGGER.spans(page):
+        yield start, end if page.text[end - 1].isalpha() else end - 1
+
+
+class Key(NamedTuple):
+    """A name beside which a secret may stand: where the whole name lies, where its keyword ends, and what it says."""
+
+    start: int
+    keyword_end: int
+    end: int
+    strength: Strength
+    name: str
+
+
+def key_at(text: str, start: int, end: int) -> Key | None:
+    """The name around a keyword, or None when the keyword is part of another word or its neighbours make it harmless."""
+    behind, ahead = _NAME_BACKWARDS.match(text[max(0, start - _REACH) : start][::-1]), _REST.match(text, end)
+    left, right = start - behind.end() if behind else start, ahead.end() if ahead else end
+    keyword, before, after = text[start:end], text[left:start], text[end:right]
+    if not _begins(before, keyword) or not _ends(keyword, after):
+        return None
+    plural = after[:1] in ("s", "S")
+    parts = [part.lower() for part in _PARTS.findall(after[plural:])] if after else []
+    if not _HARMLESS_AFTER.isdisjoint(parts):
+        return None
+    earlier = _PARTS.findall(before) if before else []
+    if earlier and earlier[-1].lower() in _HARMLESS_BEFORE:
+        return None
+    if _IS_PASSWORD.match(keyword):
+        strength = Strength.PASSWORD
+    elif _IS_SECRET.match(keyword) or any(part.lower() in _QUALIFIERS for part in earlier + parts):
+        strength = Strength.SECRET
+    else:
+        strength = Strength.WEAK
+    return Key(left, end, right, strength, text[left:right])
+
+
+_QUALIFIERS = frozenset("secret token apikey private access auth oauth credential credentials".split())
+
+
+def _begins(before: str, keyword: str) -> bool:
+    """Whether a name's word begins with the keyword: ``db_pass`` and ``dbPass`` yes, ``compass`` no."""
+    if not before or not before[-1].isalpha():
+        return True
+    if before[-1].islower() and keyword[0].isupper():
+        return True
+    if keyword[0].lower() in "pk":  # pass, pw, key: dbpass, sshkey
+        return not _FREE_STANDING.match(keyword) or _GLUED.search(before) is not None
+    return not _FREE_STANDING.match(keyword)
+
+
+def _ends(keyword: str, after: str) -> bool:
+    """Whether a name's word ends with the keyword: ``token1``, ``tokens`` and ``tokenValue`` yes, ``tokenizer`` no."""
+    if not after or not after[0].isalpha():
+        return True
+    if after[0] in "sS":
+        return not after[1:2].islower()
+    return after[0].isupper() and keyword[-1].islower()

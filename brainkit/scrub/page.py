@@ -1,0 +1,92 @@
+"""The text as RE2 reads it, one byte a character, and patterns that look before they run.
+
+RE2 (google-re2) takes time linear in the text for every pattern. On ``str`` it converts offsets at each match; on bytes of one
+character each none are converted. Characters beyond Latin-1, lone surrogates among them, become ``?``: no rule tells them apart.
+
+All patterns of the room share one automaton of their leads (``lead.py``), run once a text; a pattern whose lead is not in the
+text costs nothing more.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import re2
+
+from brainkit.scrub.lead import lead
+
+_STRAIGHT = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "\u2028": "\n", "\u2029": "\n", "\u00a0": " "}
+_SELECTIVE = 3  # a lead with fewer fixed characters is in nearly every text
+
+
+class Page:
+    """One text under the scrub: ``text`` and ``data`` have the same length, character for byte."""
+
+    def __init__(self, text: str) -> None:
+        if not text.isascii():
+            for curly, straight in _STRAIGHT.items():
+                text = text.replace(curly, straight)
+        self.data = text.encode("latin-1", "replace")
+        self.text = text if text.isascii() else self.data.decode("latin-1")
+
+    @functools.cached_property
+    def seen(self) -> frozenset[int]:
+        """Numbers of the patterns whose lead is in the text."""
+        return frozenset(_leads().Match(self.data) or ())
+
+
+class Pattern:
+    """A pattern in RE2 syntax, compiled when first needed."""
+
+    _registered: ClassVar[list[str]] = []
+
+    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+        self.source = f"(?i){pattern}" if ignore_case else pattern
+        found = lead(self.source)
+        self.number = -1
+        if found.literals >= _SELECTIVE:
+            self.number = len(self._registered)
+            self._registered.append(found.pattern)
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The pattern for RE2; raises ``re2.error`` when RE2 cannot run it (look-around, back-references)."""
+        return re2.compile(self.source.encode("latin-1"), options())
+
+    def matches(self, page: Page) -> Iterator[Any]:
+        """All matches on a page, as RE2 gives them."""
+        if self.number < 0 or self.number in page.seen:
+            yield from self.compiled.finditer(page.data)
+
+    def spans(self, page: Page, group: int = 0) -> Iterator[tuple[int, int]]:
+        """Where the pattern, or one group of it, matches."""
+        for match in self.matches(page):
+            span = match.span(group)
+            if span[0] >= 0:
+                yield span
+
+
+def options() -> Any:
+    """RE2's options for patterns over a page's bytes."""
+    made = re2.Options()
+    made.encoding = re2.Options.Encoding.LATIN1
+    made.log_errors = False
+    return made
+
+
+def union(patterns: list[str]) -> Any:
+    """One automaton of many patterns; its ``Match`` gives the numbers of those that occur."""
+    settings = options()
+    settings.max_mem = 64 << 20
+    made = re2.Set.SearchSet(settings)
+    for pattern in patterns:
+        made.Add(pattern.encode("latin-1"))
+    made.Compile()
+    return made
+
+
+@functools.cache
+def _leads() -> Any:
+    return union(Pattern._registered)

@@ -1,0 +1,343 @@
+"""A key with its value beside it, in every syntax that a note, a script or a settings file has for that."""
+
+from __future__ import annotations
+
+import re
+
+from brainkit.scrub import judge
+from brainkit.scrub.keywords import Key, Strength, key_at, triggers
+from brainkit.scrub.result import Finding
+from brainkit.scrub.values import Value, chosen_in_prose, is_secret, read_bare, read_quoted
+from brainkit.scrub.page import Page
+
+_ASSIGN = re.compile(
+    r"""[ \t]{0,2}\\{0,3}["'`*_\])}]{0,4}(?:[ \t]?\([^()\n]{0,40}\))?\*{0,2}[ \t]{0,40}(:=|=>|->|[=!]==?|[?+|]{1,2}=|=|::?)\*{0,2}[ \t]{0,40}"""
+)
+_TYPED = re.compile(
+    r"(?:&?'?\w*\s*)?(?:str|string|String|bytes|SecretStr|char\s?\*|Optional\[\w+\]|\w+\s?\|\s?None)\s{0,4}=\s{0,4}"
+)
+_DEFAULT = re.compile(
+    r"""[\w.:>$\[\]"'-]{0,80}\(?["']?[\w.-]{0,80}["']?[)\]]{0,2}\s{0,3}(?:,|\bor\b|\|\||\?\?|\?:|:-|:=)\s{0,3}(?=["'])"""
+)
+_ARGUMENT = re.compile(r"""[ \t]?["'`]?[)\]]{0,2}\s{0,10}(?:,|\bor\b|\|\||\?\?)\s{0,20}(?=[rbfu@$]?\\{0,2}["'])""")
+_ATTRIBUTE = re.compile(
+    r"""\\?["']?[,;]?\s{1,80}\\?["']?(?:default_?|secret_?|plain_?|string)?(?:value|content|text|default)\\?["']?\s{0,8}[:=]\s{0,8}""",
+    re.IGNORECASE,
+)
+_ELEMENT = re.compile(
+    r"""(?:[^<>\n]{0,80}>|["']\s{0,4}/?>)\s{0,8}(?:</key>\s{0,40}<string>)?([^<>\s][^<>\n]{0,400}?)\s{0,8}</"""
+)
+_PLIST = re.compile(r"</key>\s{0,80}<string>([^<>\n]{1,400})</string>")
+_IS = re.compile(
+    r"""["'`*)]{0,3}(?:[ \t][^\n.:;"'`|=]{0,48}?)??[ \t]+(?:is|was|are|ist|lautet|lauten|war|wird|hei(?:\xdf|ss)t|(?:re)?set to|changed to|gesetzt auf|ge\xe4ndert auf|auf|to|mit|with)(?:[ \t]+(?:now|still|currently|just|simply|jetzt|nun|noch|weiterhin|set|changed|to|auf|again|wieder)){0,3}[ \t]*:?[ \t]+"""
+)
+_SPACE = re.compile(r"[ \t]{1,3}(?:[:=] ?)?[\"'`(\[]?(?=[A-Za-z0-9+/_])")
+_FOLLOW = re.compile(r"[^\n:]{0,60}:[ \t]*(?:\r?\n[ \t]*){1,3}[`\"']?([^\s`\"']{8,200})[`\"']?[ \t]*(?=\r?\n|\Z)")
+_BLOCK = re.compile(r"[|>][+-]?\d?[ \t]*(?:#[^\n]*)?\r?\n")
+_ITEM = re.compile(r"""(?:\r?\n)[ \t]*-[ \t]+["'`]?([^\s"'`#]{1,400})["'`]?[ \t]*(?:#[^\n]*)?(?=\r?\n|\Z)""")
+_LIST = re.compile(r"""\[([^\[\]]{1,2000})\]""")
+_LISTED = re.compile(r"""["']([^"'\n]{1,400})["']""")
+_GLUED_VALUE = re.compile(
+    r"(?:[-_]?(?:key|token|secret|access|api|id))*[-_]+([A-Za-z0-9][\w.~+/-]{15,}={0,2})(?![\w=])", re.IGNORECASE
+)
+_REST_OF_LINE = re.compile(r"[^\r\n]{0,400}")
+_COMMENT = re.compile(r"[ \t]+(?:#|//|--|;).*|[ \t]*\\?$")
+_SETTING = re.compile(
+    r"(?i)[\s\-*>#/;|+$\d.)]*(?:(?:export|set|setx|env|arg|declare(?: -\w)?|readonly|local|-e|--env|let|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
+)
+_KIND = {Strength.PASSWORD: "password", Strength.SECRET: "secret", Strength.WEAK: "key"}
+
+
+def find(page: Page) -> list[Finding]:
+    """Every value that stands beside a key and is a secret."""
+    text = page.text
+    found: list[Finding] = []
+    done = 0
+    for start, end in triggers(page):
+        if start < done:
+            continue
+        key = key_at(text, start, end)
+        if key is None:
+            continue
+        for value in _values(text, key):
+            found.append(Finding(_kind(key), value.start, value.end))
+            done = max(done, value.end)
+    return found
+
+
+def _kind(key: Key) -> str:
+    name = key.name.lower()
+    for kind in ("token", "api-key", "private-key", "passphrase", "cookie"):
+        if kind.replace("-", "") in re.sub(r"[ _.-]", "", name):
+            return kind
+    return _KIND[key.strength]
+
+
+def _values(text: str, key: Key) -> list[Value]:
+    glued = _glued(text, key)
+    if glued:
+        return [glued]
+    assign = _ASSIGN.match(text, key.end)
+    if assign and not text.startswith("//", assign.end()):
+        return _assigned(text, key, assign)
+    for read in (_element, _argument, _attribute, _flag, _said, _spaced, _followed):
+        value = read(text, key)
+        if value is not None:
+            return [value]
+    return []
+
+
+def _glued(text: str, key: Key) -> Value | None:
+    """``apikey-3c0c3965368a6b10f7640dbda46abfda``: the value is part of the name."""
+    found = _GLUED_VALUE.match(text, key.keyword_end)
+    if found and judge.looks_random(found.group(1), 16) and not judge.harmless(found.group(1)):
+        return Value(found.start(1), found.end(1), found.group(1))
+    return None
+
+
+def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
+    at = assign.end()
+    if assign.group(1) == ":":
+        typed = _TYPED.match(text, at)
+        at = typed.end() if typed else at
+        block = _BLOCK.match(text, at)
+        if block:
+            return _block(text, key, block.end())
+    if at >= len(text) or text[at] in "\r\n":
+        return _listed(text, key, at) or [v for v in (_followed(text, key),) if v]
+    quoted = read_quoted(text, at)
+    if quoted is not None:
+        rest = quoted._replace(literal=True)
+        return [rest] if is_secret(key, rest) else []
+    array = _LIST.match(text, at)
+    if array:
+        items = (
+            Value(array.start(1) + m.start(1), array.start(1) + m.end(1), m.group(1), quoted=True)
+            for m in _LISTED.finditer(array.group(1))
+        )
+        return [item for item in items if is_secret(key, item)]
+    default = _DEFAULT.match(text, at)
+    if default:
+        value = read_quoted(text, default.end())
+        return [value] if value and is_secret(key, value) else []
+    value = _unquoted(text, key, at, assign.group(1))
+    return [value] if value and is_secret(key, value) else []
+
+
+def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
+    line = text.rfind("\n", max(0, key.start - 200), key.start) + 1
+    before = text[max(line, key.start - 200) : key.start]
+    if before[-1:] in ("?", "&"):
+        return read_bare(text, at, stops="&#;)")
+    rest = _REST_OF_LINE.match(text, at)
+    whole = _COMMENT.sub("", rest.group()).rstrip() if rest else ""
+    tight = operator == "=" and text[at - 1] == "="
+    setting = bool(_SETTING.match(before))
+    if setting and whole and not (tight and key.strength != Strength.PASSWORD and " " in whole):
+        if " " not in whole:
+            code = whole[-1:] in ",;)({" or (operator != ":" and not tight and _code_like(whole, before))
+            if not code:
+                return Value(at, at + len(whole), whole, literal=True)
+        elif key.strength == Strength.PASSWORD and _passphrase(whole):
+            return Value(at, at + len(whole), whole, literal=True)
+    value = read_bare(
+        text,
+        at,
+        stops=";"
+        if ";" in text[at : at + 400] and (";" in before or re.match(r"[^\s;]*;\s*(?:\w|\Z)", text[at : at + 400]))
+        else "",
+    )
+    if value is None:
+        return None
+    if "," in value.text and re.search(r",\s?[\w.-]+[=:]", value.text):
+        cut = value.text.split(",", 1)[0]
+        value = Value(at, at + len(cut), cut, followed=",")
+    bare_word = tight and value.followed in ("", " ", "\n", "\r", ";", "&") and not value.text.endswith(")")
+    return value._replace(literal=bare_word and (setting or key.strength == Strength.PASSWORD))
+
+
+def _code_like(value: str, before: str) -> bool:
+    """``pw = line``, ``password = db_password``: names of a program, not values."""
+    return (
+        bool(re.fullmatch(r"[A-Za-z_]\w*", value))
+        and ("_" in value or not value.islower() or bool(before.strip(" \t#;\"'")))
+        and not any(c.isdigit() for c in value)
+    )
+
+
+def _passphrase(text: str) -> bool:
+    words = text.split()
+    return (
+        4 <= len(words) <= 12
+        and all(re.fullmatch(r"[a-z]{3,10}", w) for w in words)
+        and not (
+            {
+                "the",
+                "and",
+                "for",
+                "with",
+                "from",
+                "see",
+                "are",
+                "was",
+                "not",
+                "der",
+                "die",
+                "das",
+                "und",
+                "ist",
+                "siehe",
+                "this",
+                "that",
+                "your",
+            }
+            & set(words)
+        )
+    )
+
+
+def _block(text: str, key: Key, at: int) -> list[Value]:
+    """The lines of a YAML block scalar below the key."""
+    line = text.rfind("\n", 0, key.start) + 1
+    indent = len(text[line : key.start]) - len(text[line : key.start].lstrip(" \t"))
+    values, size = [], len(text)
+    while at < size and len(values) < 200:
+        end = text.find("\n", at)
+        end = size if end < 0 else end
+        row = text[at:end]
+        body = row.strip()
+        if body and len(row) - len(row.lstrip(" \t")) <= indent:
+            break
+        if body:
+            start = at + row.index(body[0])
+            values.append(Value(start, start + len(body), body, literal=True))
+        at = end + 1
+    joined = "".join(v.text for v in values)
+    if len(values) == 1:
+        return [v for v in values if is_secret(key, v)]
+    if values and " " not in joined and not judge.harmless(joined) and judge.looks_random(joined, 16):
+        return values
+    return []
+
+
+def _listed(text: str, key: Key, at: int) -> list[Value]:
+    """The items of a YAML list below the key."""
+    values = []
+    while len(values) < 200:
+        item = _ITEM.match(text, at)
+        if item is None:
+            break
+        value = Value(item.start(1), item.end(1), item.group(1), literal=key.strength == Strength.PASSWORD)
+        at = item.end()
+        if is_secret(key, value):
+            values.append(value)
+    return values
+
+
+def _element(text: str, key: Key) -> Value | None:
+    """``<password>x</password>``, ``<entry key="password">x</entry>``, and a property list's key and string."""
+    plist = _PLIST.match(text, key.end)
+    opened = text[key.start - 1 : key.start] == "<" or text[key.end : key.end + 1] in "\"'"
+    found = plist or (_ELEMENT.match(text, key.end) if opened else None)
+    if found is None:
+        return None
+    value = Value(found.start(1), found.end(1), found.group(1), quoted=True)
+    return value if is_secret(key, value) else None
+
+
+def _argument(text: str, key: Key) -> Value | None:
+    """``env("API_TOKEN", "x")``, ``("x-api-key", "x")``, ``os.environ.get("PASSWORD") or "x"``."""
+    found = _ARGUMENT.match(text, key.end)
+    value = read_quoted(text, found.end()) if found else None
+    if value is None or key.strength == Strength.WEAK and not judge.looks_random(value.text, 16):
+        return None
+    if not (
+        judge.looks_chosen(value.text)
+        or judge.looks_random(value.text)
+        or "env" in text[max(0, key.start - 24) : key.start].lower()
+    ):
+        return None
+    return value if is_secret(key, value) else None
+
+
+def _attribute(text: str, key: Key) -> Value | None:
+    """``key="Password" value="x"`` and ``- name: DB_PASSWORD`` with ``value: x`` below it."""
+    found = _ATTRIBUTE.match(text, key.end)
+    if found is None:
+        return None
+    value = read_quoted(text, found.end()) or read_bare(text, found.end())
+    if value is None:
+        return None
+    value = value._replace(literal=True)
+    return value if is_secret(key, value) else None
+
+
+def _flag(text: str, key: Key) -> Value | None:
+    """``--password x``, ``-secret x``."""
+    if not key.name.startswith("-") or text[key.end : key.end + 1] not in (" ", "\t"):
+        return None
+    at = key.end + 1
+    quoted = read_quoted(text, at)
+    if quoted is not None:
+        return quoted if is_secret(key, quoted) else None
+    value = read_bare(text, at)
+    if value is None or value.text[0] in "-<{[(|&$":
+        return None
+    rest = _REST_OF_LINE.match(text, value.end)
+    last = rest is None or not rest.group().strip() or rest.group().lstrip()[:1] in "-\\|&;\"'"
+    value = value._replace(literal=last)
+    return value if is_secret(key, value) else None
+
+
+def _said(text: str, key: Key) -> Value | None:
+    """``the password is x``, ``das Passwort lautet x``."""
+    if key.strength == Strength.WEAK:
+        return None
+    found = _IS.match(text, key.end)
+    if found is None:
+        return None
+    value = read_quoted(text, found.end())
+    if value is not None:
+        fit = (
+            " " not in value.text
+            and len(value.text) >= 3
+            and (judge.looks_chosen(value.text) or text[found.end()] != "`")
+            and not judge.is_name(value.text)
+        )
+        return value if fit and is_secret(key, value) else None
+    value = read_bare(text, found.end())
+    if value is None or judge.harmless(value.text):
+        return None
+    fit = chosen_in_prose(value.text) if key.strength == Strength.PASSWORD else judge.looks_random(value.text, 12)
+    return value if fit else None
+
+
+def _spaced(text: str, key: Key) -> Value | None:
+    """``API key 3f9a...``: nothing between but a blank, so only a random value counts."""
+    found = _SPACE.match(text, key.end)
+    value = read_bare(text, found.end()) if found else None
+    if (
+        value is None
+        or judge.harmless(value.text)
+        or judge.is_name(value.text)
+        or "://" in value.text
+        or "(" in value.text
+    ):
+        return None
+    least = 20 if key.strength == Strength.WEAK else 10
+    return value if judge.looks_random(value.text, least) else None
+
+
+def _followed(text: str, key: Key) -> Value | None:
+    """``use the following password to proceed:`` and the value alone on the next line."""
+    found = _FOLLOW.match(text, key.end)
+    if found is None or key.strength == Strength.WEAK:
+        return None
+    value = Value(found.start(1), found.end(1), found.group(1))
+    if judge.harmless(value.text) or judge.is_name(value.text) or value.text.endswith(":"):
+        return None
+    return (
+        value
+        if judge.looks_random(value.text, 8) or (key.strength == Strength.PASSWORD and chosen_in_prose(value.text))
+        else None
+    )

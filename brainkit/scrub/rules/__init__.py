@@ -1,0 +1,35 @@
+"""The formats of secrets as data: one text file a theme, one line a format.
+
+A line holds the kind, the pattern and the public page or standard that the format comes from, separated by two or more blanks.
+A pattern is RE2 syntax over Latin-1 bytes, with ``UUID`` for a UUID. What is taken out is its first group, or all of it when
+it has none. A kind with ``?`` has a weak shape: what matches must also look like an issued value (``judge.looks_issued``).
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import NamedTuple
+
+_UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+
+
+class Row(NamedTuple):
+    """A format: the kind it is reported as, its pattern, where it is published, and whether what matches is judged."""
+
+    kind: str
+    pattern: str
+    source: str
+    judged: bool
+
+
+def rows() -> tuple[Row, ...]:
+    """Every line of every table."""
+    tables = sorted((f for f in files(__name__).iterdir() if f.name.endswith(".txt")), key=lambda f: f.name)
+    lines = [line for table in tables for line in table.read_text("utf-8").splitlines()]
+    return tuple(_row(line) for line in lines if line and not line.startswith("#"))
+
+
+def _row(line: str) -> Row:
+    kind, pattern, source = re.split(" {2,}", line)
+    return Row(kind.removesuffix("?"), pattern.replace("UUID", _UUID), source, kind.endswith("?"))

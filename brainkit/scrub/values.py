@@ -1,0 +1,174 @@
+"""Where a value begins and ends after its key, in whatever syntax, and whether it is a secret."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from brainkit.scrub import judge
+from brainkit.scrub.keywords import Key, Strength
+
+_OPEN_QUOTE = re.compile(r"""[A-Za-z@$]{0,2}(\\{0,3}(?:\"\"\"|'''|["'`]))""")
+_LONGEST = 8000
+_JUDGED = 96  # characters of a value that are judged
+_BARE = re.compile(r"[^\s\"'`<>]\S{0,2000}")
+_CALL = re.compile(r"[A-Za-z_][\w.:>-]{0,80}\(")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+(?:\(.*)?(?:\[.*)?")
+_VERSION = re.compile(r"[vV]?\d+(?:[._-][\w]+)*")
+_WORD = re.compile(r"[A-Za-zÀ-ÿ]+")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_CHOSEN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}[0-9]{1,6}[!@#$%&*?.]*")
+_TERMS = re.compile(
+    r"(?i)(?:base|sha|md|utf|ipv?|oauth|x|ed|argon|pbkdf|aes|rsa|k|s|h|v|http|p|ec|rc|hs|rs|es|ps|curve|pkcs|tls|int|uint|float|win|mp|php|python|node|postgres|web|step|day|part|user|app|test|server|vlan|port|eth|line|page|version|key|token|secret|option|level)-?[0-9]{1,5}"
+)
+_NAMED_AFTER = re.compile(
+    r"(?i)(?:.*[-_./])?(?:passwords?|passwd|secrets?|tokens?|keys?|credentials?|creds|ref|cert|tls|name)"
+)
+_SENTENCE = re.compile(
+    r"(?i)\b(?:password|passwort|kennwort|enter|must|please|invalid|required|forgot|confirm|the|your|with|from|for|is|der|die|das|und|and|or|not|will|can|should|see|bitte|eingeben|characters|zeichen|in)\b"
+)
+_OPENERS = {")": "(", "]": "[", "}": "{"}
+
+
+class Value(NamedTuple):
+    """A value in the text, and how it stands there."""
+
+    start: int
+    end: int
+    text: str
+    quoted: bool = False
+    literal: bool = False  # a whole line of a settings file, or a KEY=value: no variable of a program
+    followed: str = ""  # the character after it
+
+
+def read_quoted(text: str, at: int) -> Value | None:
+    """The value in quotes at this place, escaped quotes of nested JSON included."""
+    opened = _OPEN_QUOTE.match(text, at)
+    if opened is None:
+        return None
+    quote, start = opened.group(1), opened.end()
+    line_end = text.find("\n", start, start + _LONGEST)
+    limit = line_end if line_end >= 0 else min(len(text), start + _LONGEST)
+    end = text.find(quote, start, limit)
+    while end > start and text[end - 1] == "\\" and not quote.startswith("\\"):
+        end = text.find(quote, end + 1, limit)
+    if end < 0:
+        return None
+    after = end + len(quote)
+    return Value(start, end, text[start:end], quoted=True, followed=text[after : after + 1])
+
+
+def read_bare(text: str, at: int, *, stops: str = "") -> Value | None:
+    """The unbroken run at this place, without closing brackets and punctuation that are not its own."""
+    found = _BARE.match(text, at)
+    if found is None:
+        return None
+    run = found.group()
+    for stop in stops:
+        run = run.split(stop, 1)[0]
+    size = len(run)
+    while size and (run[size - 1] in ",;\"'`<>\\|" or (run[size - 1] in ".:" and size > 1) or _unopened(run[:size])):
+        size -= 1
+    if not size:
+        return None
+    return Value(at, at + size, run[:size], followed=text[at + size : at + size + 1])
+
+
+def _unopened(run: str) -> bool:
+    opener = _OPENERS.get(run[-1])
+    return opener is not None and run.count(run[-1]) > run.count(opener)
+
+
+def is_secret(key: Key, value: Value) -> bool:
+    """Whether the value beside this key is a secret."""
+    text = value.text[:_JUDGED].strip()
+    if judge.harmless(text):
+        return (
+            key.strength == Strength.PASSWORD
+            and (value.quoted or value.literal)
+            and judge.common_word(text)
+            and text.lower() != key.name.lower()
+        )
+    if not value.quoted and (_CALL.match(text) or (_DOTTED.fullmatch(text) and not judge.looks_random(text, 16))):
+        return False
+    if key.strength == Strength.PASSWORD:
+        return _is_password(text, value)
+    if key.strength == Strength.SECRET:
+        return _is_token(text, value)
+    return _is_long_token(key, text)
+
+
+def _is_password(text: str, value: Value) -> bool:
+    if " " in text:
+        words = text.split()
+        return (
+            (value.quoted or value.literal)
+            and len(words) <= 8
+            and not _SENTENCE.search(text)
+            and (len(words) > 2 or any(map(judge.looks_chosen, words)))
+        )
+    if text.isdigit():
+        return len(text) >= 4 and (value.quoted or value.literal)
+    if judge.is_name(text) and _NAMED_AFTER.fullmatch(text):
+        return False
+    if judge.is_env_name(text):
+        return False
+    if value.quoted:
+        return True
+    if value.literal:
+        return True
+    return chosen_in_prose(text)
+
+
+def _is_token(text: str, value: Value) -> bool:
+    if " " in text:
+        return False
+    if judge.looks_random(text, 8):
+        return True
+    if _VERSION.fullmatch(text):
+        return False
+    if judge.is_name(text) or judge.is_env_name(text):
+        return False
+    if (
+        value.quoted
+        and len(text) >= 8
+        and judge.looks_chosen(text)
+        and not _TERMS.fullmatch(text)
+        and "/" not in text
+        and ":" not in text
+    ):
+        return True
+    return (
+        value.literal
+        and len(text) >= 8
+        and text.isalnum()
+        and (judge.looks_chosen(text) or (text.islower() and not _NAMED_AFTER.fullmatch(text)))
+    )
+
+
+def _is_long_token(key: Key, text: str) -> bool:
+    if judge.is_hex(text):
+        return len(text) >= 20 and key.name.lower().endswith(("key", "auth", "code", "sid", "sig"))
+    if judge.looks_random(text, 16):
+        return True
+    plain = judge.decoded(text)
+    return plain is not None and len(text) >= 8 and ":" in plain and " " not in plain
+
+
+def chosen_in_prose(text: str) -> bool:
+    """Whether a bare word of a sentence is a password: ``hunter2``, ``S0mmer!26``, not ``sha256`` nor ``base64-encoded``."""
+    if (
+        len(text) < 4
+        or not judge.looks_chosen(text)
+        or _VERSION.fullmatch(text)
+        or _TERMS.fullmatch(text)
+        or judge.is_name(text)
+    ):
+        return False
+    if judge.looks_random(text) or _CHOSEN_WORD.fullmatch(text):
+        return True
+    return (
+        any(c in "!@#$%&*?^~" for c in text)
+        and not any(c in "()[]{}<>" for c in text)
+        and not text.startswith(("$", "@", "#", "%", "&", "*"))
+    )

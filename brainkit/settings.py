@@ -1,0 +1,195 @@
+"""Every setting of brainkit, once: a field here is a BOR_* variable and a keyword of ``Settings``."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from brainkit.errors import SettingsError
+
+PREFIX = "BOR_"
+CHUNK_CAP_CHARS = 1200
+"""No chunk is longer than this many characters, whatever BOR_CHUNK_TARGET_CHARS says (MiniLM reads about 1,000)."""
+
+
+class Described(NamedTuple):
+    """One setting as ``brainkit doctor`` prints it; ``value`` is masked when it is a secret."""
+
+    variable: str
+    value: str
+    origin: Literal["keyword", "environment", "default"]
+    help: str
+
+
+class Settings(BaseSettings):
+    """Where the brain lives and how it works; frozen.
+
+    Keywords win over environment variables, those over the defaults.
+
+    Raises:
+        SettingsError: a value is not allowed; the message names the variable and what is.
+
+    Example:
+        >>> Settings(embedder="wordllama", chunk_target_chars=800).embedder
+        'wordllama'
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True, populate_by_name=True
+    )
+
+    home: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("brainkit")),
+        description="Folder of the brain: database, certificate, logs.",
+    )
+    database_url: SecretStr | None = Field(
+        None, description="postgresql:// address of a server to use instead of the embedded one."
+    )
+    pg_bin: Path | None = Field(None, description="Directory with PostgreSQL's programs for the embedded server.")
+    pg_osuser: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,30}$")] = Field(
+        "brainkit", description="System user the embedded server runs as when brainkit is run by root."
+    )
+
+    embedder: Literal["minilm", "wordllama", "ollama", "openai"] = Field(
+        "minilm", description="What turns text into vectors: minilm, wordllama, ollama or openai (any compatible API)."
+    )
+    embedding_model: str | None = Field(None, description="Model name for ollama or openai.")
+    embedding_dim: Annotated[int, Field(ge=1, le=4000)] | None = Field(
+        None, description="Dimension the model must have; anything else fails before a row is written."
+    )
+    embedding_base_url: str | None = Field(None, description="Base URL of the openai embedder, such as http://host/v1.")
+    embedding_api_key: SecretStr | None = Field(None, description="Key for the openai embedder, if it wants one.")
+    embedding_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
+        60.0, description="Seconds one embedding call may take."
+    )
+    embedding_batch: Annotated[int, Field(ge=1, le=1024)] = Field(32, description="Texts in one embedding call.")
+    ollama_url: str = Field(
+        "http://127.0.0.1:11434",
+        validation_alias=AliasChoices("BOR_OLLAMA_URL", "OLLAMA_URL", "ollama_url"),
+        description="Address of Ollama; OLLAMA_URL is read too.",
+    )
+    threads: Annotated[int, Field(ge=1, le=256)] | None = Field(
+        None, description="Threads of the embedded embedder; the machine's cores if unset."
+    )
+
+    import_extensions: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("md", "markdown", "txt", "yaml", "yml", "json", "py"),
+        description="File endings to import, separated by commas.",
+    )
+    import_max_mb: Annotated[float, Field(gt=0)] = Field(20.0, description="Larger files are skipped, and named.")
+    chunk_target_chars: Annotated[int, Field(ge=200, le=20000)] = Field(
+        1000, description=f"Characters a chunk aims at; never more than {CHUNK_CAP_CHARS} come out."
+    )
+    chunk_overlap_chars: Annotated[int, Field(ge=0, le=600)] = Field(
+        200, description="Characters shared by neighbouring pieces of one over-long section."
+    )
+    scrub_email: bool = Field(False, description="Also redact e-mail addresses.")
+    scrub_rules: Path | None = Field(None, description="TOML file with more scrub rules and an allow-list.")
+
+    retrieval: str = Field(
+        "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)",
+        description="Retrieval settings as one string; used by recall, decide and ask.",
+    )
+    gate: str = Field("score", description="Gate that decides between answer and deflection.")
+    relevance_threshold: float | None = Field(
+        None, allow_inf_nan=False, description="Overrides the certified threshold of the gate."
+    )
+    stream_thinking: bool = Field(True, description="Pass a model's thinking on to the reader.")
+    log: Literal["debug", "info", "warning", "error"] = Field("error", description="How much the command line logs.")
+    steering_max_chars: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        4000, description="Budget of the owner's steering text."
+    )
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise SettingsError(_explain(error)) from None
+
+    @field_validator("import_extensions", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = value.split(",")
+        if isinstance(value, (list, tuple)):
+            endings = tuple(dict.fromkeys(str(v).strip().lower().lstrip(".") for v in value if str(v).strip()))
+            if not endings:
+                raise ValueError("give at least one file ending, such as md,yaml")
+            return endings
+        return value
+
+    @field_validator("home", "pg_bin", "scrub_rules")
+    @classmethod
+    def _expand(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
+
+    @field_validator("database_url")
+    @classmethod
+    def _postgres_only(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("an address that starts with postgresql://")
+        return value
+
+    def describe(self) -> list[Described]:
+        """Every setting with its value (secrets masked) and where it came from."""
+        return [
+            Described(variable_of(name), _shown(getattr(self, name)), self._origin(name), field.description or "")
+            for name, field in type(self).model_fields.items()
+        ]
+
+    def _origin(self, name: str) -> Literal["keyword", "environment", "default"]:
+        if name not in self.model_fields_set:
+            return "default"
+        variables = [variable_of(name)] + (["OLLAMA_URL"] if name == "ollama_url" else [])
+        seen = {key.upper(): value for key, value in os.environ.items()}
+        for variable in variables:
+            if seen.get(variable) and type(self)(**{name: seen[variable]}).__dict__[name] == self.__dict__[name]:
+                return "environment"
+        return "keyword"
+
+
+def variable_of(field: str) -> str:
+    """Name of a setting's environment variable: ``variable_of("home") == "BOR_HOME"``."""
+    return PREFIX + field.upper()
+
+
+def unknown_variables() -> dict[str, str]:
+    """BOR_* variables in the environment that are no setting, each with the nearest name that is (or '')."""
+    known = [variable_of(name) for name in Settings.model_fields]
+    return {
+        key: next(iter(difflib.get_close_matches(key, known, 1)), "")
+        for key in sorted(os.environ)
+        if key.startswith(PREFIX) and key not in known
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return "********"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _explain(error: ValidationError) -> str:
+    """The first faults as lines that name the variable and what is allowed; never the value of a secret."""
+    lines = []
+    for fault in error.errors():
+        name = str(fault["loc"][0]) if fault["loc"] else "?"
+        field = Settings.model_fields.get(name.lower().removeprefix("bor_"))
+        if fault["type"] == "extra_forbidden" or field is None:
+            near = difflib.get_close_matches(name, list(Settings.model_fields), 1)
+            lines.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else ""))
+            continue
+        secret = "SecretStr" in str(field.annotation)
+        given = "" if secret else f" = {fault['input']!r}"
+        reason = fault["msg"].removeprefix("Value error, ")
+        variable = variable_of(name.lower().removeprefix("bor_"))
+        lines.append(f"{variable}{given} is not allowed: {reason[0].lower()}{reason[1:]}. {field.description}")
+    return "\n".join(lines)

@@ -1,0 +1,61 @@
+"""The counts BM25 needs: how many chunks hold a lexeme, how many chunks there are, how long they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from brainkit.store.database import Database
+
+_MAX_POSITION = 16_383  # PostgreSQL's limit; it keeps at most 256 positions of one lexeme
+
+
+def tsvector_literal(terms: Sequence[str]) -> str:
+    """Terms in order -> the text form of a tsvector, with positions.
+
+    Example:
+        >>> tsvector_literal(["pool", "tank", "pool"])
+        "'pool':1,3 'tank':2"
+    """
+    positions: defaultdict[str, list[int]] = defaultdict(list)
+    for position, term in enumerate(terms, 1):
+        positions[term].append(min(position, _MAX_POSITION))
+    return " ".join(f"{quoted(term)}:{','.join(map(str, found))}" for term, found in positions.items())
+
+
+def quoted(term: str) -> str:
+    """A lexeme as tsvector and tsquery literals want it.
+
+    Example:
+        >>> quoted("o'brien")
+        "'o''brien'"
+    """
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def refresh_lexicon(database: Database) -> bool:
+    """Count anew if chunks came or went since the last count; returns whether it did.
+
+    A killed import leaves old counts behind, which only weigh terms a little off; the next run mends them.
+    """
+    with database.connection() as connection, connection.transaction():
+        connection.execute("select pg_advisory_xact_lock(hashtextextended('brainkit lexicon', 0))")
+        now = connection.execute("select count(*), coalesce(max(chunk_id), 0) from lexemes").fetchone()
+        if now == connection.execute("select chunks, newest_chunk from lexicon").fetchone():
+            return False
+        connection.execute("delete from lexeme_stats")
+        for language in ("english", "german", "simple"):
+            connection.execute(
+                """insert into lexeme_stats (language, lexeme, documents)
+                   select %s, word, ndoc from ts_stat(%s)""",
+                (language, f"select tsv from lexemes where language = '{language}'"),
+            )
+        connection.execute(
+            """update lexicon set (chunks, newest_chunk, mean_length) =
+               (select count(*), coalesce(max(chunk_id), 0), coalesce(avg(length), 0) from lexemes)"""
+        )
+    with database.connection() as connection:
+        connection.execute("analyze lexemes")
+        connection.execute("analyze lexeme_stats")
+        connection.execute("analyze chunks")
+    return True

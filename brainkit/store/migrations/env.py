@@ -1,0 +1,13 @@
+"""What Alembic runs to reach the database; the address comes from brainkit, never from a file."""
+
+from __future__ import annotations
+
+from alembic import context
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+engine = create_engine(context.config.attributes["url"], poolclass=NullPool)
+with engine.connect() as connection:
+    context.configure(connection=connection, transactional_ddl=True)
+    with context.begin_transaction():
+        context.run_migrations()

@@ -1,0 +1,144 @@
+"""Vectors, one narrow table per embedding model, and which chunks still wait for theirs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import sql
+
+from brainkit.embedding import ModelIdentity
+from brainkit.errors import DimensionMismatchError
+from brainkit.store.database import Connection, Database
+
+MAX_ATTEMPTS = 3
+
+
+class PendingChunk(NamedTuple):
+    """A text without a vector and the chunks that hold it."""
+
+    text: str
+    chunk_ids: list[int]
+
+
+def embedding_text(title: str, heading: str, content: str) -> str:
+    """What of a chunk is embedded and indexed: its title and headings take part, unless the text says them itself."""
+    lead = [part for part in (title, heading) if part and part not in content]
+    if len(lead) == 2 and lead[0] in lead[1]:
+        lead = lead[1:]
+    return "\n".join((*lead, content))
+
+
+def text_hash(text: str) -> str:
+    """sha256 of a text, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def vector_tables(connection: Connection) -> list[str]:
+    """Names of the vector tables of every model the brain has known."""
+    return [f"vectors_{row[0]}" for row in connection.execute("select id from embedding_models order by id")]
+
+
+class VectorStore:
+    """The vectors of one embedding model; made on first use.
+
+    Raises:
+        DimensionMismatchError: the model was stored with another dimension.
+    """
+
+    def __init__(self, database: Database, identity: ModelIdentity) -> None:
+        self._database = database
+        self.identity = identity
+        with database.connection() as connection, connection.transaction():
+            connection.execute("select pg_advisory_xact_lock(hashtextextended('brainkit models', 0))")
+            find = "select id, dimensions from embedding_models where fingerprint = %s"
+            row = connection.execute(find, (identity.fingerprint,)).fetchone()
+            if row is None:
+                connection.execute(
+                    "insert into embedding_models (name, dimensions, fingerprint) values (%s, %s, %s)",
+                    (identity.name, identity.dimensions, identity.fingerprint),
+                )
+                row = connection.execute(find, (identity.fingerprint,)).fetchone()
+                assert row is not None
+                connection.execute(
+                    sql.SQL(
+                        """create table {0} (chunk_id bigint primary key references chunks (id) on delete cascade,
+                                             embedding halfvec({1}) not null);
+                           alter table {0} alter column embedding set storage plain"""
+                    ).format(sql.Identifier(f"vectors_{row[0]}"), sql.Literal(identity.dimensions))
+                )
+            self.model_id, dimensions = int(row[0]), int(row[1])
+        if dimensions != identity.dimensions:
+            raise DimensionMismatchError(
+                f"{identity.name} gives {identity.dimensions} dimensions, this brain holds {dimensions} for it"
+            )
+        self.table = sql.Identifier(f"vectors_{self.model_id}")
+
+    def pending(self, limit: int, *, after: int = 0, retry: bool = False) -> list[PendingChunk]:
+        """Texts still without a vector, each once, oldest first; those that failed too often only with ``retry``.
+
+        Args:
+            limit: most chunks to look at.
+            after: only chunks with a greater id.
+            retry: also those that failed ``MAX_ATTEMPTS`` times.
+        """
+        query = sql.SQL(
+            """select d.title, c.heading, c.content, array_agg(c.id order by c.id) ids
+               from (select c.* from chunks c
+                     where c.id > %(after)s and not exists (select from {0} v where v.chunk_id = c.id)
+                       and (%(retry)s or not exists (select from embedding_failures f where f.chunk_id = c.id
+                            and f.model_id = %(model)s and f.attempts >= %(attempts)s))
+                     order by c.id limit %(limit)s) c
+               join documents d on d.id = c.document_id
+               group by c.content_hash, d.title, c.heading, c.content order by min(c.id)"""
+        ).format(self.table)
+        given = {"after": after, "retry": retry, "model": self.model_id, "attempts": MAX_ATTEMPTS, "limit": limit}
+        with self._database.connection() as connection:
+            return [PendingChunk(embedding_text(*row[:3]), row[3]) for row in connection.execute(query, given)]
+
+    def pending_count(self) -> int:
+        """Number of chunks without a vector of this model."""
+        query = sql.SQL(
+            "select count(*) from chunks c where not exists (select from {0} v where v.chunk_id = c.id)"
+        ).format(self.table)
+        with self._database.connection() as connection:
+            row = connection.execute(query).fetchone()
+            return int(row[0]) if row else 0
+
+    def put(self, chunks: Sequence[PendingChunk], vectors: np.ndarray, failures: Mapping[int, str]) -> None:
+        """Store vectors [n, d] of n pending texts; a failed one is recorded instead, by its index.
+
+        A chunk that was removed in the meantime is passed over.
+        """
+        good = [i for i in range(len(chunks)) if i not in failures]
+        pairs = [(chunk_id, HalfVector(vectors[i])) for i in good for chunk_id in chunks[i].chunk_ids]
+        bad = [(chunk_id, error) for i, error in failures.items() for chunk_id in chunks[i].chunk_ids]
+        with self._database.connection() as connection, connection.transaction():
+            if pairs:
+                connection.execute(
+                    sql.SQL(
+                        """with given as (select * from unnest(%s::bigint[], %s::halfvec[]) n (id, embedding)),
+                                done as (delete from embedding_failures f using given g
+                                         where f.chunk_id = g.id and f.model_id = %s)
+                           insert into {0} (chunk_id, embedding) select g.id, g.embedding from given g
+                           where exists (select from chunks c where c.id = g.id for key share) on conflict do nothing"""
+                    ).format(self.table),
+                    ([pair[0] for pair in pairs], [pair[1] for pair in pairs], self.model_id),
+                )
+            for chunk_id, error in bad:
+                connection.execute(
+                    """insert into embedding_failures (chunk_id, model_id, error)
+                       select %s, %s, %s where exists (select from chunks where id = %s)
+                       on conflict (chunk_id, model_id) do update
+                       set attempts = embedding_failures.attempts + 1, error = excluded.error""",
+                    (chunk_id, self.model_id, error, chunk_id),
+                )
+
+    def count(self) -> int:
+        """Number of vectors."""
+        with self._database.connection() as connection:
+            row = connection.execute(sql.SQL("select count(*) from {0}").format(self.table)).fetchone()
+            return int(row[0]) if row else 0

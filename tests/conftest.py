@@ -1,0 +1,90 @@
+"""Real parts for the tests: one embedded PostgreSQL for the whole run, an empty migrated database for each test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from brainkit import Brain, Settings
+from brainkit.store import Database
+from brainkit.store.server import EmbeddedServer
+
+ROOT = Path(__file__).parent.parent
+SHARED_TOOLS = ROOT.parent / "shared" / "tools"
+_numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BOR_* variables of whoever runs the tests do not reach them."""
+    for name in list(os.environ):
+        if name.startswith("BOR_") or name == "OLLAMA_URL":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A running embedded server with a migrated, empty database ``template_brain``."""
+    with EmbeddedServer(tmp_path_factory.mktemp("server")) as running:
+        with psycopg.connect(running.conninfo(), autocommit=True) as connection:
+            connection.execute("create database template_brain")
+        Database(Settings(database_url=_url(running, "template_brain"))).close()
+        yield running
+
+
+@pytest.fixture
+def database_url(server: EmbeddedServer) -> str:
+    """Address of a new, migrated, empty database."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(server.conninfo(), autocommit=True) as connection:
+        connection.execute(f"create database {name} template template_brain")
+    return _url(server, name)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An open, empty database."""
+    with Database(Settings(database_url=database_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_brain(database_url: str, tmp_path: Path) -> Iterator[Callable[..., Brain]]:
+    """Open a brain on a new database, wordllama for speed unless told otherwise; closed after the test."""
+    brains: list[Brain] = []
+
+    def opened(**settings: object) -> Brain:
+        values = {"home": tmp_path / "home", "database_url": database_url, "embedder": "wordllama", **settings}
+        brains.append(Brain.open(Settings(**values)))
+        return brains[-1]
+
+    yield opened
+    for brain in brains:
+        brain.close()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """Finds public development data beside the checkout; skips the test where it is not there."""
+
+    def find(name: str) -> Path:
+        if not (SHARED_TOOLS / "shared_data.py").exists():
+            pytest.skip("the shared development data is not beside this checkout")
+        command = [sys.executable, str(SHARED_TOOLS / "shared_data.py"), name.partition("/")[0]]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        if found.returncode:
+            pytest.skip(f"no shared data {name}")
+        return Path(found.stdout.strip()) / name.partition("/")[2]
+
+    return find
+
+
+def _url(server: EmbeddedServer, name: str) -> str:
+    return server.url(name).replace("postgresql+psycopg://", "postgresql://")
