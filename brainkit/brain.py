@@ -10,9 +10,16 @@ from uuid import UUID
 
 import numpy as np
 
-from brainkit.answering import Reply, reply_to
+from brainkit.answering import Reply, Source, reply_to
 from brainkit.embedding import Embedder, make_embedder
-from brainkit.errors import CertificateError, DatabaseError, EmbeddingError, LabelsError, UsageError
+from brainkit.errors import (
+    CertificateError,
+    DatabaseError,
+    EmbeddingError,
+    LabelsError,
+    RetrievalSettingsError,
+    UsageError,
+)
 from brainkit.gate import (
     Certificate,
     Decision,
@@ -69,7 +76,10 @@ class Brain:
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Brain:
-        """Open the brain of ``settings`` (the environment's if None): start or attach to its database, load its embedder.
+        """Open a brain: start or attach to its database, load its embedder.
+
+        Args:
+            settings: where it lives and how it works; the environment's if None.
 
         Raises:
             SettingsError: a setting is wrong.
@@ -77,7 +87,10 @@ class Brain:
             EmbeddingError: the embedder cannot be used, or has another dimension than BOR_EMBEDDING_DIM.
         """
         settings = settings or Settings()
-        RetrievalSettings.parse(settings.retrieval)
+        try:
+            RetrievalSettings.parse(settings.retrieval)
+        except RetrievalSettingsError as error:
+            raise RetrievalSettingsError(f"BOR_RETRIEVAL = {settings.retrieval!r} is not allowed: {error}") from None
         make_gate(settings.gate, settings.embedder)
         scrubber = Scrubber(email=settings.scrub_email, rules=settings.scrub_rules)
         embedder = make_embedder(settings)
@@ -128,7 +141,7 @@ class Brain:
         retrieval: str | RetrievalSettings | None = None,
         exclude_documents: Collection[UUID | str] = (),
     ) -> Recall:
-        """What the notes hold near a question.
+        """What the notes hold near a question; secrets in the question are taken out before it is used.
 
         Args:
             question: any string.
@@ -143,8 +156,7 @@ class Brain:
         """
         if k < 1:
             raise UsageError(f"k = {k} is not allowed: give 1 or more")
-        settings = self._parse(retrieval)
-        return self._searcher.recall(question, settings, k=k, exclude=self.document_ids(exclude_documents))
+        return self._recall(question, self._parse(retrieval), k, self.document_ids(exclude_documents))
 
     def decide(self, question: str, *, gate: str | None = None) -> Decision:
         """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""
@@ -155,7 +167,7 @@ class Brain:
         """Answer a question from the notes, or say that they hold no answer; the question is logged, scrubbed."""
         decision = self.decide(question)
         similarity = None if decision.recall.degraded else self._similarity
-        reply = reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles())
+        reply = reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles, self._cite)
         self._log(reply)
         return reply
 
@@ -218,9 +230,9 @@ class Brain:
         certificate.save(self._certificate_path(certificate.gate))
 
     def evidence(self, question: str, exclude: Collection[str] = ()) -> Evidence:
-        """Evidence for a question under the brain's retrieval; excluded documents are hidden with those of equal text."""
+        """Evidence under the brain's retrieval; excluded documents are hidden together with those of equal text."""
         hidden = self.document_twins(self.document_ids(exclude)) if exclude else []
-        return self._searcher.recall(question, self.retrieval, k=1, exclude=hidden).evidence
+        return self._recall(question, self.retrieval, 1, hidden).evidence
 
     def threshold(self, gate: Gate | None = None) -> Threshold:
         """The threshold in force: BOR_RELEVANCE_THRESHOLD, else the certificate's, else the shipped one."""
@@ -246,17 +258,23 @@ class Brain:
         Raises:
             CertificateError: the file cannot be read.
         """
-        path = self._certificate_path((gate or self.gate).name)
-        return Certificate.load(path) if path.exists() else None
+        try:
+            return Certificate.load(self._certificate_path((gate or self.gate).name))
+        except CertificateError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return None
+            raise
 
     def fingerprint(self, gate: Gate | None = None) -> dict[str, str]:
-        """What a threshold depends on: model, chunking, retrieval string, gate."""
+        """What a threshold depends on: model, chunking, retrieval string, gate, whose notes."""
         gate, s = gate or self.gate, self.settings
+        versions = f"v{CHUNKING_VERSION},terms v{TERMS_VERSION}"
         return {
             "embedding model": self._embedder.identity.fingerprint,
-            "chunking": f"{s.chunk_target_chars},{s.chunk_overlap_chars},{CHUNK_CAP_CHARS},v{CHUNKING_VERSION},terms v{TERMS_VERSION}",
+            "chunking": f"{s.chunk_target_chars},{s.chunk_overlap_chars},{CHUNK_CAP_CHARS},{versions}",
             "retrieval": str(self.retrieval),
             "gate": f"{gate.name} {digest(gate.version)}",
+            "database": self._database.address if self._database.server is None else "embedded",
         }
 
     # Knowing
@@ -317,17 +335,11 @@ class Brain:
         """
         if not names:
             return []
-        known: dict[str, tuple[UUID, ...]] = {}
-        found: list[UUID] = []
-        for name in names:
-            if isinstance(name, UUID):
-                found.append(name)
-                continue
-            known = known or self.document_names()
-            if name not in known:
-                raise UsageError(f"no document {name!r} in the brain; `brainkit status --documents` lists them")
-            found.extend(known[name])
-        return found
+        known = self.document_names()
+        known |= {str(key): (key,) for keys in known.values() for key in keys if str(key) not in known}
+        if missing := [str(name) for name in names if str(name) not in known]:
+            raise UsageError(f"no document {missing[0]!r} in the brain; `brainkit status --documents` lists them")
+        return [key for name in names for key in known[str(name)]]
 
     def document_twins(self, keys: Collection[UUID]) -> list[UUID]:
         """The documents and those with the same text, which have to be hidden with them."""
@@ -348,6 +360,9 @@ class Brain:
 
     # Inside
 
+    def _recall(self, question: str, settings: RetrievalSettings, k: int, exclude: Collection[UUID]) -> Recall:
+        return self._searcher.recall(self._scrubber.scrub(question).text, settings, k=k, exclude=exclude)
+
     def _parse(self, retrieval: str | RetrievalSettings | None) -> RetrievalSettings:
         if retrieval is None:
             return self.retrieval
@@ -362,9 +377,13 @@ class Brain:
         except EmbeddingError:
             return np.full(len(texts), np.nan)
 
-    def _titles(self) -> Iterable[str]:
-        for row in self._documents.rows().values():
-            yield row.title
+    def _titles(self) -> list[str]:
+        return [row.title for row in self._documents.rows().values()]
+
+    def _cite(self, document: Source) -> str:
+        """Its path, or ``source:path`` where several sources have that path."""
+        shared = len(self.document_names().get(document.path, ())) > 1
+        return f"{document.source}:{document.path}" if shared else document.path
 
     @staticmethod
     def _read_labels(labels: Path | str | Iterable[Mapping[str, Any] | Label] | None) -> list[Label]:
@@ -379,8 +398,9 @@ class Brain:
 
     def _scrubbed(self, label: Label) -> dict[str, Any]:
         data = label.to_dict()
-        for key in ("question", "reference"):
+        for key in ("question", "reference", "source"):
             data[key] = self._scrubber.scrub(data[key]).text
+        data["tags"] = [self._scrubber.scrub(tag).text for tag in data["tags"]]
         for item in data["relevant"]:
             item["quote"] = self._scrubber.scrub(item["quote"]).text
         return data
@@ -389,7 +409,7 @@ class Brain:
         decision, recall = reply.decision, reply.decision.recall
         cosine = recall.evidence.best_cosine
         entry = LoggedQuery(
-            question=self._scrubber.scrub(recall.question.encode("utf-8", "replace").decode().replace("\0", " ")).text,
+            question=recall.question.encode("utf-8", "replace").decode().replace("\0", " "),
             settings=recall.settings,
             best_cosine=cosine if cosine > -1 else None,
             lexical_hits=recall.evidence.lexical_hits,

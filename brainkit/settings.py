@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -82,7 +85,9 @@ class Settings(BaseSettings):
         ("md", "markdown", "txt", "yaml", "yml", "json", "py"),
         description="File endings to import, separated by commas.",
     )
-    import_max_mb: Annotated[float, Field(gt=0)] = Field(20.0, description="Larger files are skipped, and named.")
+    import_max_mb: Annotated[float, Field(gt=0, le=100_000)] = Field(
+        20.0, description="Larger files are skipped, and named."
+    )
     chunk_target_chars: Annotated[int, Field(ge=200, le=20000)] = Field(
         1000, description=f"Characters a chunk aims at; never more than {CHUNK_CAP_CHARS} come out."
     )
@@ -127,7 +132,10 @@ class Settings(BaseSettings):
     @field_validator("home", "pg_bin", "scrub_rules")
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
-        return None if value is None else value.expanduser().absolute()
+        try:
+            return None if value is None else value.expanduser().absolute()
+        except RuntimeError:  # pydantic passes on nothing but ValueError
+            raise ValueError(f"there is no user {value.parts[0] if value else ''}") from None
 
     @field_validator("database_url")
     @classmethod
@@ -149,9 +157,14 @@ class Settings(BaseSettings):
         variables = [variable_of(name)] + (["OLLAMA_URL"] if name == "ollama_url" else [])
         seen = {key.upper(): value for key, value in os.environ.items()}
         for variable in variables:
-            if seen.get(variable) and type(self)(**{name: seen[variable]}).__dict__[name] == self.__dict__[name]:
-                return "environment"
+            with contextlib.suppress(SettingsError):  # what stands there was not allowed, and a keyword went before it
+                if seen.get(variable) and type(self)(**{name: seen[variable]}).__dict__[name] == self.__dict__[name]:
+                    return "environment"
         return "keyword"
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Fields as ``repr`` shows them: nothing that a log must not hold."""
+        return [(name, _without_password(value)) for name, value in super().__repr_args__()]
 
 
 def variable_of(field: str) -> str:
@@ -174,7 +187,12 @@ def _shown(value: object) -> str:
         return "********"
     if isinstance(value, tuple):
         return ",".join(map(str, value))
-    return "" if value is None else str(value)
+    return "" if value is None else str(_without_password(value))
+
+
+def _without_password(value: object) -> object:
+    """A URL's ``user:password@`` masked; everything else as it is."""
+    return re.sub(r"(?<=://)[^/@]*@", "********@", value) if isinstance(value, str) else value
 
 
 def _explain(error: ValidationError) -> str:
@@ -188,7 +206,7 @@ def _explain(error: ValidationError) -> str:
             lines.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else ""))
             continue
         secret = "SecretStr" in str(field.annotation)
-        given = "" if secret else f" = {fault['input']!r}"
+        given = "" if secret else f" = {_without_password(fault['input'])!r}"
         reason = fault["msg"].removeprefix("Value error, ")
         variable = variable_of(name.lower().removeprefix("bor_"))
         lines.append(f"{variable}{given} is not allowed: {reason[0].lower()}{reason[1:]}. {field.description}")

@@ -32,11 +32,13 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """A running embedded server with a migrated, empty database ``template_brain``."""
-    with EmbeddedServer(tmp_path_factory.mktemp("server")) as running:
+    running = EmbeddedServer(tmp_path_factory.mktemp("server"))
+    with running:
         with psycopg.connect(running.conninfo(), autocommit=True) as connection:
             connection.execute("create database template_brain")
         Database(Settings(database_url=_url(running, "template_brain"))).close()
         yield running
+    running.erase()  # as root the data lie outside the temporary folder
 
 
 @pytest.fixture

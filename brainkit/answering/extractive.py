@@ -1,4 +1,4 @@
-"""The extractive answerer: the sentences of the given documents that come nearest to the question, quoted as they stand."""
+"""The extractive answerer: what comes nearest to the question in the given documents, quoted as it stands."""
 
 from __future__ import annotations
 
@@ -12,22 +12,48 @@ from brainkit.retrieval import RecalledChunk, RecalledDocument
 from brainkit.store import document_terms, question_terms
 
 MOST_QUOTED: Final = 600
-"""Characters quoted at most."""
-_SHORTLIST: Final = 40
+"""Characters quoted at most, leads included."""
+_CONSIDERED: Final = 2000
+"""Pieces whose words are compared; of longer documents those that retrieval found come first."""
+_SHORTLIST: Final = 32
+"""Pieces whose meaning is compared."""
 _WORDS: Final = 0.5
+_WORTH: Final = 0.75
+"""Share of the best piece's score that another one needs to be quoted with it."""
 
 Similarity = Callable[[str, Sequence[str]], np.ndarray]
 """Cosines of one question with n texts: array [n], or NaN where there is none."""
 
 
 class Quote(NamedTuple):
-    """A passage as it stands in a document, with its score and place."""
+    """A passage as it stands in a document.
+
+    Attributes:
+        text: the passage.
+        source: of the document.
+        path: of the document.
+        heading: nearest heading above it ("" if none).
+        lead: the line a reader needs with it, such as the head of its table ("" if none).
+        score: how near it comes to the question; compares within one answer.
+    """
 
     text: str
+    source: str
     path: str
     heading: str
+    lead: str
     score: float
-    order: tuple[int, int]
+
+
+class _Candidate(NamedTuple):
+    document: RecalledDocument
+    place: tuple[int, int]
+    piece: Piece
+
+    @property
+    def context(self) -> str:
+        """The piece with what it stands below."""
+        return ": ".join(part for part in (self.piece.heading, self.piece.lead, self.piece.text) if part)
 
 
 def extract(
@@ -49,43 +75,52 @@ def extract(
         similarity: cosine of question and pieces; word overlap alone without it.
         most: characters quoted at most.
     """
-    candidates = [
-        (number, place, document, piece)
-        for number, document in enumerate(documents)
-        for place, piece in enumerate(pieces(document.content, _format(document.path)))
-    ]
-    if not candidates:
-        return []
     found = {document.id: " ".join(c.text for c in chunks if c.document_id == document.id) for document in documents}
     first = chunks[0].text if chunks else ""
-    overlap = np.array([_overlap(question, piece, weights) for *_, piece in candidates])
-    near = np.array([_nearness(piece, found[document.id], first) for _, _, document, piece in candidates])
-    score = _WORDS * overlap + near
-    if similarity is not None:
+    candidates = [
+        _Candidate(document, (number, place), piece)
+        for number, document in enumerate(documents)
+        for place, piece in enumerate(pieces(document.content, prose=_is_prose(document.path)))
+    ]
+    near = np.array([_nearness(c.piece, found[c.document.id], first) for c in candidates])
+    chosen = np.argsort(-near, kind="stable")[:_CONSIDERED]
+    candidates, score = [candidates[i] for i in chosen], near[chosen]
+    score += _WORDS * np.array([_overlap(question, c.context, weights) for c in candidates])
+    if similarity is not None and candidates:
         short = np.argsort(-score, kind="stable")[:_SHORTLIST]
-        cosines = np.nan_to_num(similarity(question, [_context(candidates[i][3]) for i in short]))
-        score[short] += (1 - _WORDS) * cosines
-    return _choose([(float(score[i]), *candidates[i]) for i in range(len(candidates))], most)
+        score[short] += (1 - _WORDS) * np.nan_to_num(similarity(question, [candidates[i].context for i in short]))
+    return _choose([(float(value), candidate) for value, candidate in zip(score, candidates, strict=True)], most)
 
 
-def _choose(scored: list[tuple[float, int, int, RecalledDocument, Piece]], most: int) -> list[Quote]:
+def _choose(scored: list[tuple[float, _Candidate]], most: int) -> list[Quote]:
     """Greedy: best first while they fit, none twice, none far below the best; then in reading order."""
-    scored.sort(key=lambda row: (-row[0], row[1], row[2]))
-    chosen: list[Quote] = []
-    used, seen, best = 0, set[str](), scored[0][0]
-    for value, number, place, document, piece in scored:
-        key = " ".join(piece.text.lower().split())
-        if key in seen or used + len(piece.text) > most or (chosen and value < 0.5 * best):
-            continue
-        seen.add(key)
-        used += len(piece.text)
-        chosen.append(Quote(piece.text, document.path, piece.heading, value, (number, place)))
-    return sorted(chosen, key=lambda quote: quote.order)
+    scored.sort(key=lambda row: (-row[0], row[1].place))
+    chosen: list[tuple[float, _Candidate]] = []
+    seen: set[str] = set()
+    for value, candidate in scored:
+        key = " ".join(candidate.piece.text.casefold().split()).lstrip("-*+ ")
+        longer = sorted([*chosen, (value, candidate)], key=lambda row: row[1].place)
+        if value < _WORTH * scored[0][0]:
+            break
+        if key not in seen and _length([row[1] for row in longer]) <= most:
+            seen.add(key)
+            chosen = longer
+    return [
+        Quote(piece.text, document.source, document.path, piece.heading, piece.lead, value)
+        for value, (document, _, piece) in chosen
+    ]
 
 
-def _overlap(question: str, piece: Piece, weights: Mapping[str, float]) -> float:
-    """idf-weighted share of the question's terms in a piece and its heading, 0..1."""
-    held = {*document_terms(_context(piece), "english"), *document_terms(_context(piece), "german")}
+def _length(candidates: Sequence[_Candidate]) -> int:
+    """Characters of the pieces, and of their leads, which stand once above neighbours that share them."""
+    stems = [(c.place[0], c.piece.heading, c.piece.lead) for c in candidates]
+    leads = [stem[2] for i, stem in enumerate(stems) if not i or stem != stems[i - 1]]
+    return sum(len(c.piece.text) for c in candidates) + sum(map(len, leads))
+
+
+def _overlap(question: str, text: str, weights: Mapping[str, float]) -> float:
+    """idf-weighted share of the question's terms in a text, 0..1."""
+    held = {*document_terms(text, "english"), *document_terms(text, "german")}
     terms = question_terms(question)
     total = sum(weights.get(term.text, 1.0) for term in terms)
     hit = sum(weights.get(term.text, 1.0) for term in terms if {term.english, term.german, term.simple} & held)
@@ -94,18 +129,8 @@ def _overlap(question: str, piece: Piece, weights: Mapping[str, float]) -> float
 
 def _nearness(piece: Piece, found: str, first: str) -> float:
     """A small lead for what stands in a found chunk, a greater one in the best chunk."""
-    return 0.15 * (piece.text in first) + 0.1 * (piece.text in found)
+    return 0.1 * (piece.text in first) + 0.1 * (piece.text in found)
 
 
-def _context(piece: Piece) -> str:
-    return f"{piece.heading}: {piece.text}" if piece.heading else piece.text
-
-
-def _format(path: str) -> str:
-    return (
-        "markdown"
-        if path.lower().endswith((".md", ".markdown"))
-        else "text"
-        if path.lower().endswith(".txt")
-        else "code"
-    )
+def _is_prose(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown", ".txt"))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import Any, NamedTuple
 
 from brainkit.answering.deflect import deflection
 from brainkit.answering.extractive import Quote, Similarity, extract
 from brainkit.answering.suggestions import suggest
 from brainkit.gate import Decision
-from brainkit.retrieval import RecalledDocument, RetrievalSettings
+from brainkit.retrieval import RetrievalSettings
 from brainkit.store import detect_language
 
 NEAR = 2
@@ -69,7 +70,8 @@ def reply_to(
     decision: Decision,
     similarity: Similarity | None,
     passes: Callable[[str], bool],
-    fallback: Iterable[str] = (),
+    titles: Callable[[], Iterable[str]],
+    cite: Callable[[Source], str],
 ) -> Reply:
     """Answer by quoting the first documents, or deflect.
 
@@ -77,33 +79,38 @@ def reply_to(
         decision: of the gate.
         similarity: cosine of the question with passages; None when the embedder is down.
         passes: whether the gate answers a suggested question.
-        fallback: titles to make suggestions from when the weak hits give too few.
+        titles: gives those of all documents, to make suggestions from when the weak hits give too few.
+        cite: the name under which the text cites a document.
     """
     recall = decision.recall
-    language = detect_language(recall.question)
     if decision.answer:
         documents = recall.documents[: RetrievalSettings.parse(recall.settings).docs]
         quotes = extract(recall.question, documents, recall.chunks, recall.weights, similarity)
         if quotes:
-            cited = list(dict.fromkeys(quote.path for quote in quotes))
-            sources = tuple(Source(d.source, d.path, d.title) for d in documents if d.path in cited)
-            return Reply(_text(quotes, documents), False, sources, (), decision, tuple(quotes))
-    suggestions = suggest(recall, language, passes, fallback)
+            quoted = {(quote.source, quote.path) for quote in quotes}
+            sources = tuple(Source(d.source, d.path, d.title) for d in documents if (d.source, d.path) in quoted)
+            names = {(source.source, source.path): (cite(source), source.title) for source in sources}
+            return Reply(_text(quotes, names), False, sources, (), decision, tuple(quotes))
+    language, known = detect_language(recall.question), list(titles())
+    suggestions = suggest(recall, language, passes, known)
     near = list(dict.fromkeys(document.title for document in recall.documents[:NEAR]))
-    text = deflection(recall.question, language, near, suggestions)
+    text = deflection(recall.question, language, near, suggestions, empty=not known)
     return Reply(text, True, (), tuple(suggestions), decision)
 
 
-def _text(quotes: list[Quote], documents: tuple[RecalledDocument, ...]) -> str:
-    """Passages under the path and heading they stand below."""
-    titles = {document.path: document.title for document in documents}
+def _text(quotes: Sequence[Quote], names: Mapping[tuple[str, str], tuple[str, str]]) -> str:
+    """Passages under the name and heading they stand below; ``names`` gives name and title."""
     lines: list[str] = []
-    last = None
+    last, said = None, {""}
     for quote in quotes:
-        place = (quote.path, quote.heading)
+        place = (quote.source, quote.path, quote.heading)
         if place != last:
-            heading = f" ({quote.heading})" if quote.heading and quote.heading != titles[quote.path] else ""
-            lines += ([""] if lines else []) + [f"[{quote.path}]{heading}"]
-            last = place
-        lines.append(f"  {quote.text}")
+            name, title = names[quote.source, quote.path]
+            heading = f" ({quote.heading})" if quote.heading and quote.heading != title else ""
+            lines += ([""] if lines else []) + [f"[{name}]{heading}"]
+            last, said = place, {""}
+        if quote.lead not in said:
+            lines.append(f"  {quote.lead}")
+        said = {"", quote.lead, quote.text}
+        lines.append(indent(quote.text, "    " if quote.lead else "  "))
     return "\n".join(lines)

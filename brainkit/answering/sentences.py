@@ -1,70 +1,188 @@
-"""Cut a document into the pieces an answer can quote: sentences of prose, whole lines of code, tables and lists."""
+r"""Cut a document into the pieces an answer can quote: sentences, whole list items, table rows, lines of code.
+
+A piece that says little by itself has a lead: the line that introduces its list, the head of its table, the key or
+comment it stands below. Lines that only lead (``ports:``) or hold no word (``|---|``) are no pieces.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
 
-MAX_PIECE: Final = 300
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?:])[\"')\]]*\s+(?=[A-ZÄÖÜ0-9\"'(\[`*])")
-_HEADING: Final = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
-_FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
-_LINEWISE: Final = re.compile(r"^\s*(?:[-*+]\s|\d+[.)]\s|\||>|<!--)|^(?: {4}|\t)|^\s*[\w.\"'-]+\s*[:=]")
+MAX_PIECE: Final = 400
+_MAX_LEAD: Final = 160
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+(?=[A-ZÄÖÜ0-9\"'(\[`*_])")
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(])(?:\d{1,2}|[A-Za-z]|e\.g|i\.e|z\.\s?B|bzw|ca|nr|no|dr|st|vs|approx|incl|inkl|vgl|cf|etc|usw)\.$",
+    re.IGNORECASE,
+)
+_HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
+_FENCE: Final = re.compile(r"^\s*(```|~~~)")
+_ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s")
+_KEYED: Final = re.compile(r"^[\w.\"'-]+\s*[:=]")
+_COMMENT: Final = re.compile(r"^(?:#|//|--\s|;)")
+_LEADS: Final = re.compile(r":[*_`]*$")
+_OPENS: Final = re.compile(r"(?:[:{\[(]|: ?[|>][-+]?|\b(?:then|do))$")
+_EMPTY: Final = re.compile(r"[\W_]*(?:\d+[.)])?[\W_]*")
 
 
 class Piece(NamedTuple):
-    """A quotable piece of a document: verbatim but for white space at line ends; ``heading`` is where it stands."""
+    """A quotable piece of a document, verbatim but for line breaks within prose.
+
+    Attributes:
+        text: the piece itself, never empty.
+        heading: the nearest heading above it ("" if none).
+        lead: the line that a reader needs with it ("" if none).
+    """
 
     text: str
     heading: str
+    lead: str = ""
 
 
-def pieces(content: str, format: str) -> list[Piece]:  # noqa: A002 - the data model's word
-    """Quotable pieces of a document in reading order; none is empty.
+def pieces(content: str, *, prose: bool) -> list[Piece]:
+    r"""Quotable pieces of a document in reading order.
 
     Args:
         content: the document's text.
-        format: "markdown" and "text" are read as prose, everything else line by line.
+        prose: whether to read Markdown or plain text; everything else is taken line by line.
 
     Example:
-        >>> [p.text for p in pieces("# Pool\\nScrubs run monthly. The next is in May.", "markdown")]
+        >>> [p.text for p in pieces("# Pool\nScrubs run monthly. The next is in May.", prose=True)]
         ['Scrubs run monthly.', 'The next is in May.']
+        >>> pieces("ports:\n  - 8080:80", prose=False)
+        [Piece(text='- 8080:80', heading='', lead='ports:')]
     """
-    found: list[Piece] = []
-    paragraph: list[str] = []
-    heading, fenced = "", False
-
-    def flush() -> None:
-        text = " ".join(paragraph)
-        paragraph.clear()
-        found.extend(Piece(part, heading) for part in _sentences(text))
-
-    prose = format in {"markdown", "text"}
+    cutter = _Cutter()
     for line in content.splitlines():
-        stripped = line.strip()
-        if prose and _FENCE.match(line):
-            flush()
-            fenced = not fenced
-        elif not stripped or stripped == "---":
-            flush()
-        elif prose and not fenced and (title := _HEADING.match(line)):
-            flush()
-            heading = title.group(2)
-        elif not prose or fenced or _LINEWISE.match(line):
-            flush()
-            found.extend(Piece(part, heading) for part in _cap(line.strip()))
+        if prose:
+            cutter.prose(line)
         else:
-            paragraph.append(stripped)
-    flush()
-    return found
+            cutter.code(line)
+    cutter.flush()
+    return cutter.found
+
+
+class _Cutter:
+    """Reads a document line by line and keeps what later lines hang on."""
+
+    def __init__(self) -> None:
+        self.found: list[Piece] = []
+        self._heading = ""
+        self._open: list[str] = []  # lines of the paragraph, list item or command that is being read
+        self._item: int | None = None  # its indent, if it is a list item
+        self._above: list[tuple[int, str]] = []  # list items or lines of code the next one may stand below
+        self._intro = self._last = self._comment = self._table = ""
+        self._fenced = False
+
+    def prose(self, line: str) -> None:
+        stripped = line.strip()
+        if not stripped.startswith("|"):
+            self._table = ""
+        if _FENCE.match(line):
+            self.flush()
+            self._fenced, self._above, self._comment = not self._fenced, [], ""
+            if self._fenced and not self._intro:
+                self._intro = self._last
+        elif self._fenced:
+            self.code(line)
+        elif not stripped or stripped == "---":
+            self.flush()
+        elif title := _HEADING.match(line):
+            self.flush()
+            self._heading, self._intro, self._last, self._above = title.group(1), "", "", []
+        elif stripped.startswith("|"):
+            self.flush()
+            self._add(stripped, self._table)
+            self._table = self._table or stripped
+        elif stripped.startswith((">", "<!--")):
+            self.flush()
+            self._add(stripped, "")
+        elif _ITEM.match(line):
+            self.flush()
+            self._item, self._open = _indent(line), [stripped]
+        elif not self._open and not self._above and _indent(line) >= 4:
+            self.code(line)
+            self.flush()
+        else:
+            self._open.append(stripped)
+            if line.endswith("  "):  # a line break that is meant
+                self.flush()
+
+    def code(self, line: str) -> None:
+        stripped = line.strip()
+        if self._open or stripped.endswith("\\"):  # a command that goes on in the next line
+            self._open.append(line.rstrip())
+            if not stripped.endswith("\\"):
+                command = "\n".join(self._open).strip()
+                self._open = []
+                self._add(command, self._comment or self._intro)
+        elif not stripped:
+            self._comment = ""
+        elif stripped in {"---", "..."}:
+            self._above, self._comment = [], ""
+        else:
+            self._line(stripped, _indent(line))
+
+    def _line(self, text: str, indent: int) -> None:
+        while self._above and self._above[-1][0] >= indent:
+            self._above.pop()
+        lead = self._above[-1][1] if self._above else self._intro
+        if _COMMENT.match(text):
+            self._comment = text
+            self._add(text, lead)
+            return
+        if not _OPENS.search(text):
+            self._add(text, self._comment or lead)
+        self._above.append((indent, text))
+
+    def flush(self) -> None:
+        """End what is being read."""
+        lines, self._open = self._open, []
+        indent, self._item = self._item, None
+        if not lines:
+            return
+        text = " ".join(lines)
+        if self._fenced or indent is None:
+            self._above = []
+        if indent is not None:
+            while self._above and self._above[-1][0] >= indent:
+                self._above.pop()
+            lead = self._above[-1][1] if self._above else self._intro
+            for part in [text] if len(text) <= MAX_PIECE else _sentences(text):
+                self._add(part, lead)
+            self._above.append((indent, text))
+            return
+        parts = lines if len(lines) > 1 and all(_KEYED.match(line) for line in lines) else _sentences(text)
+        for part in parts:
+            self._add(part, "")
+        self._last = parts[-1]
+        self._intro = self._last if _LEADS.search(self._last) else ""
+
+    def _add(self, text: str, lead: str) -> None:
+        if _EMPTY.fullmatch(text) or _LEADS.search(text) or text.startswith("<!--"):
+            return
+        if len(lead) > _MAX_LEAD or _EMPTY.fullmatch(lead):
+            lead = ""
+        self.found.extend(Piece(part, self._heading, lead) for part in _cut(text))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _sentences(text: str) -> list[str]:
-    return [part for sentence in _SENTENCE_END.split(text) if sentence.strip() for part in _cap(sentence.strip())]
+    parts, start = [], 0
+    for end in _SENTENCE_END.finditer(text):
+        part = text[start : end.end()].strip()
+        if not _ABBREVIATION.search(part):
+            parts.append(part)
+            start = end.end()
+    return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
-def _cap(text: str) -> list[str]:
-    """Pieces of at most MAX_PIECE characters, cut at spaces where there are any."""
+def _cut(text: str) -> list[str]:
+    """Parts of at most MAX_PIECE characters, cut at spaces where there are any."""
     parts = []
     while len(text) > MAX_PIECE:
         cut = text.rfind(" ", MAX_PIECE // 2, MAX_PIECE)

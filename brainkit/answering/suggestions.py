@@ -1,14 +1,18 @@
-"""Questions the notes can answer, made from titles and headings near a question that they cannot."""
+"""Questions the notes can answer, made from headings and titles near a question that they cannot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from brainkit.retrieval import Recall
 
 WANTED: Final = 3
-MOST_TRIES: Final = 10
+MOST_TRIES: Final = 12
+_FORM: Final = {"english": "What do I have on {}?", "german": "Was habe ich zu {}?"}
+_LONGEST: Final = 60
+_MARKUP: Final = re.compile(r"^[\W_]*(?:\d+(?:\.\d+)*[.)]\s+)?[\W_]*|[^\w)]+$")
 
 
 def suggest(recall: Recall, language: str, passes: Callable[[str], bool], fallback: Iterable[str] = ()) -> list[str]:
@@ -20,30 +24,41 @@ def suggest(recall: Recall, language: str, passes: Callable[[str], bool], fallba
         passes: whether the gate answers a question.
         fallback: titles to fall back on when the weak hits give too few.
     """
+    form = _FORM.get(language, _FORM["english"])
     found: list[str] = []
-    for number, topic in enumerate(_topics(recall, fallback)):
-        if len(found) == WANTED or number == MOST_TRIES:
+    tried: set[str] = set()
+    for topic in _topics(recall, fallback):
+        if len(found) == WANTED or len(tried) == MOST_TRIES:
             break
-        question = (
-            f"Was steht in den Notizen über {topic}?"
-            if language == "german"
-            else f"What do the notes say about {topic}?"
-        )
-        if passes(question):
+        if topic in tried or not topic:
+            continue
+        tried.add(topic)
+        if passes(question := form.format(topic)):
             found.append(question)
     return found
 
 
-def _topics(recall: Recall, fallback: Iterable[str]) -> Iterable[str]:
-    """Titles, and title with heading, of the nearest chunks, each document once; then the fallback."""
+def _topics(recall: Recall, fallback: Iterable[str]) -> Iterator[str]:
+    """The nearest chunks' headings, each document once; then titles of the other weak hits; then the fallback."""
     seen: set[str] = set()
     for chunk in recall.chunks:
-        heading = chunk.heading.split(" > ")[-1].strip("# `*")
-        topic = chunk.title if not heading or heading.lower() in chunk.title.lower() else f"{chunk.title}: {heading}"
-        if chunk.title and chunk.title not in seen:
+        if chunk.title not in seen:
             seen.add(chunk.title)
-            yield topic
-    for title in fallback:
+            yield _topic(chunk.title, chunk.heading.split(" > ")[-1])
+    for title in (*(document.title for document in recall.documents), *fallback):
         if title not in seen:
             seen.add(title)
-            yield title
+            yield _topic(title, "")
+
+
+def _topic(title: str, heading: str) -> str:
+    """``heading (title)`` without markup and numbering; the title alone where the heading adds nothing."""
+    title, heading = _plain(title), _plain(heading)
+    says_little = len(heading) > _LONGEST or (heading.isalnum() and heading.islower())  # such as ``spec``
+    if title and (not heading or says_little or heading.casefold() in title.casefold()):
+        return title
+    return f"{heading} ({title})" if title else heading
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub("", text.strip())

@@ -25,4 +25,7 @@ def main(app: typer.Typer | None = None, name: str = "brainkit") -> None:
         from brainkit.cli.app import app as brainkit_app
 
         app = brainkit_app
-    app(prog_name=name)
+    try:
+        app(prog_name=name)
+    except KeyboardInterrupt:
+        sys.exit(130)

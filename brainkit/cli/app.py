@@ -14,6 +14,7 @@ from brainkit.eval.command import app as eval_app
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
+    pretty_exceptions_enable=False,  # its box of local variables could show a password
     help="Ask your own notes; get an answer only when they hold one, and know how honest that is.",
     epilog="Start with: brainkit import ~/notes; brainkit ask 'When did I change the UPS battery?'",
 )

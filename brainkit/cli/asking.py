@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from brainkit.brain import Brain
-from brainkit.cli.screen import Progress, fail_on_error, print_json
-from brainkit.retrieval import Recall
+from brainkit.cli.screen import Progress, fail_on_error, open_brain, print_json
+
+if TYPE_CHECKING:
+    from brainkit.retrieval import Recall
 
 RECALL_EXAMPLES = """
 Examples:
@@ -50,7 +51,7 @@ def recall(
     as_json: Json = False,
 ) -> None:
     """Show what the notes hold near a question, with ranks in both channels."""
-    with Brain.open() as brain:
+    with open_brain() as brain:
         found = brain.recall(question, k=k, retrieval=retrieval, exclude_documents=exclude or ())
     if as_json:
         print_json(_recall_dict(found))
@@ -85,7 +86,8 @@ def _recall_dict(found: Recall) -> dict[str, Any]:
             for chunk in found.chunks
         ],
         "documents": [
-            {"id": str(d.id), "source": d.source, "path": d.path, "title": d.title, "score": d.score} for d in found.documents
+            {"id": str(d.id), "source": d.source, "path": d.path, "title": d.title, "score": d.score}
+            for d in found.documents
         ],
         "evidence": vars(found.evidence),
     }  # fmt: skip
@@ -94,7 +96,7 @@ def _recall_dict(found: Recall) -> dict[str, Any]:
 @fail_on_error
 def ask(question: Question, as_json: Json = False) -> None:
     """Answer from the notes, quoting them; or say that they hold no answer, and what they do answer."""
-    with Brain.open() as brain:
+    with open_brain() as brain:
         reply = brain.ask(question)
     if as_json:
         print_json(reply.to_dict())
@@ -114,7 +116,7 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Set the threshold so that false answers stay rare, with a guarantee, from labelled questions."""
-    with Brain.open() as brain, Progress() as progress:
+    with open_brain() as brain, Progress() as progress:
         certificate = brain.calibrate(labels, alpha, delta, gate, progress=progress)
     if as_json:
         print_json(certificate.to_dict())

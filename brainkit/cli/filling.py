@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brainkit.brain import Brain
-from brainkit.cli.screen import Progress, fail_on_error, print_json
-from brainkit.ingestion import FileOutcome, ImportReport
+from brainkit.cli.screen import Progress, fail_on_error, open_brain, print_json
+
+if TYPE_CHECKING:
+    from brainkit.ingestion import FileOutcome, ImportReport
 
 IMPORT_EXAMPLES = """
 Examples:
@@ -37,7 +38,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring the brain up to date with folders of notes; what did not change is not read again."""
-    with Brain.open() as brain, Progress() as progress:
+    with open_brain() as brain, Progress() as progress:
         report = brain.import_paths(paths, prune, embed=embed, progress=progress)
     if as_json:
         print_json(report.to_dict())
@@ -76,7 +77,7 @@ def embed(
     as_json: Json = False,
 ) -> None:
     """Compute the vectors that are missing."""
-    with Brain.open() as brain, Progress() as progress:
+    with open_brain() as brain, Progress() as progress:
         report = brain.embed(retry=retry, progress=progress)
     if as_json:
         print_json(vars(report))

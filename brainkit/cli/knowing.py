@@ -8,8 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from brainkit.brain import Brain
-from brainkit.cli.screen import fail_on_error, print_json
+from brainkit.cli.screen import fail_on_error, open_brain, print_json
 from brainkit.errors import BrainkitError
 from brainkit.settings import Settings, unknown_variables
 
@@ -21,7 +20,7 @@ def status(
     documents: Annotated[bool, typer.Option("--documents", help="List every document.")] = False, as_json: Json = False
 ) -> None:
     """Show what the brain holds, its model, its threshold and where that comes from."""
-    with Brain.open() as brain:
+    with open_brain() as brain:
         data: dict[str, Any] = brain.status()
         if documents:
             data["document_list"] = brain.list_documents()
@@ -30,9 +29,9 @@ def status(
         return
     names = data.pop("document_list", [])
     for key, value in data.items():
-        if isinstance(value, dict):
-            value = ", ".join(f"{number} {name}" for name, number in value.items()) or "none"
-        typer.echo(f"{key.replace('_', ' '):<18} {value}")
+        counted = isinstance(value, dict)
+        shown = (", ".join(f"{number} {name}" for name, number in value.items()) or "none") if counted else value
+        typer.echo(f"{key.replace('_', ' '):<18} {shown}")
     for name in names:
         typer.echo(name)
 
@@ -41,20 +40,13 @@ def status(
 def doctor(as_json: Json = False) -> None:
     """Check settings, database, schema, embedder and threshold; say what to do about each fault."""
     settings = Settings()
-    checks: list[tuple[str, bool, str]] = []
-    for variable, near in unknown_variables().items():
-        checks.append((variable, False, "is no setting" + (f"; did you mean {near}?" if near else "")))
+    checks = [
+        (variable, False, "is no setting" + (f"; did you mean {near}?" if near else ""))
+        for variable, near in unknown_variables().items()
+    ]
     try:
-        with Brain.open(settings) as brain:
-            data = brain.status()
-            checks += [
-                ("database", True, f"{data['database']}, PostgreSQL {data['postgresql']}, pgvector {data['pgvector']}"),
-                ("schema", True, data["schema"]),
-                ("embedder", True, f"{data['embedding_model']}, {data['dimensions']} dimensions"),
-                ("notes", True, f"{data['documents']} documents, {data['chunks']} chunks"),
-                ("vectors", not data["pending"], f"{data['pending']} chunks wait: run `brainkit embed`" if data["pending"] else "complete"),
-                ("threshold", data["threshold_origin"] != "shipped", f"{data['threshold']:.4f} ({data['threshold_origin']}) {data['threshold_note']}".strip()),
-            ]  # fmt: skip
+        with open_brain(settings) as brain:
+            checks += _parts(brain.status())
     except BrainkitError as error:
         checks.append((type(error).__name__, False, str(error)))
     broken = any(not passed for name, passed, _ in checks if name != "threshold")
@@ -71,3 +63,16 @@ def doctor(as_json: Json = False) -> None:
         for name, passed, detail in checks:
             typer.echo(f"{'ok  ' if passed else 'look'}  {name}: {detail}")
     raise typer.Exit(1 if broken else 0)
+
+
+def _parts(status: dict[str, Any]) -> list[tuple[str, bool, str]]:
+    """What an open brain rests on: name, whether it is well, what was found."""
+    pending, origin = status["pending"], status["threshold_origin"]
+    return [
+        ("database", True, "{database}, PostgreSQL {postgresql}, pgvector {pgvector}".format_map(status)),
+        ("schema", True, status["schema"]),
+        ("embedder", True, "{embedding_model}, {dimensions} dimensions".format_map(status)),
+        ("notes", True, "{documents} documents, {chunks} chunks".format_map(status)),
+        ("vectors", not pending, f"{pending} chunks wait: run `brainkit embed`" if pending else "complete"),
+        ("threshold", origin != "shipped", f"{status['threshold']:.4f} ({origin}) {status['threshold_note']}".strip()),
+    ]

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from brainkit.brain import Brain
-from brainkit.cli.screen import fail_on_error, print_json
+from brainkit.cli.screen import fail_on_error, open_brain, print_json
 from brainkit.labels import check as check_labels
 from brainkit.labels import load
 
@@ -28,7 +27,7 @@ def check(
 ) -> None:
     """Check ids, documents and quotes of a labels file against the notes in the brain."""
     found = load(file)
-    with Brain.open() as brain:
+    with open_brain() as brain:
         problems = check_labels(found, brain.document_texts())
     if as_json:
         print_json({"labels": len(found), "problems": [problem._asdict() for problem in problems]})

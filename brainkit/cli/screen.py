@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import typer
 from rich.console import Console
@@ -15,6 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as RichProgress
 
 from brainkit.errors import BrainkitError
+
+if TYPE_CHECKING:
+    from brainkit.brain import Brain
+    from brainkit.settings import Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,7 +32,7 @@ QUIET_SECONDS = 10.0
 
 
 class Progress:
-    """Shows how far long work has come: bars on a terminal, a line now and then in a log; called with (what, done, total)."""
+    """Shows how far long work has come: bars on a terminal, a line now and then in a log."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -77,6 +81,13 @@ def fail_on_error(function: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(130) from None
 
     return wrapped
+
+
+def open_brain(settings: Settings | None = None) -> Brain:
+    """``Brain.open``, imported when a command runs: that takes seconds, and ``--help`` must not."""
+    from brainkit.brain import Brain
+
+    return Brain.open(settings)
 
 
 def print_json(data: Any) -> None:

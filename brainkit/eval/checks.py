@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from brainkit.eval.config import EvalConfig
 from brainkit.eval.outcome import Check, GateResult, RankedQuestion, SettingResult
@@ -29,6 +29,13 @@ def run_checks(
     """All checks, in the order of the report.
 
     Args:
+        config: what was asked for.
+        report: of the import.
+        settings: means by retrieval setting.
+        gates: cross-fitted rates by gate.
+        ranked: every answerable question under every setting.
+        labels: the labelled questions.
+        certificate: of the gate in use.
         find_texts: number of stored texts that hold a string.
     """
     main = next(s for s in settings if s.name == config.main)
@@ -86,6 +93,6 @@ def _false_answers(config: EvalConfig, gate: GateResult) -> Check:
     count = gate.fit.false_answers
     if not count.n:
         return Check("false answers", False, f"{gate.name}: too few unanswerable labels to judge")
-    tail = float(binom.sf(count.x - 1, count.n, config.alpha))
+    tail = 1.0 if count.x == 0 else float(bdtrc(count.x - 1, count.n, config.alpha))
     detail = f"{gate.name}: {count.x} of {count.n} cross-fitted, {config.alpha:.0%} promised"
     return Check("false answers", tail >= SIGNIFICANCE, detail)

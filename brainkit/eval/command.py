@@ -9,13 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from brainkit.cli.screen import Progress, fail_on_error
-from brainkit.eval.config import load_config
-from brainkit.eval.files import write_files
-from brainkit.eval.fit import fit_shipped
-from brainkit.eval.run import run
-from brainkit.eval.screen import show
-from brainkit.labels import load
+from brainkit.cli.screen import Progress, fail_on_error, print_json
+from brainkit.errors import UsageError
 from brainkit.settings import Settings
 
 EXAMPLES = """
@@ -29,7 +24,13 @@ Examples:
 
 Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or labels, 3 something was left out of the brain.
 """
-app = typer.Typer(add_completion=False, no_args_is_help=False, invoke_without_command=True, epilog=EXAMPLES)
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    epilog=EXAMPLES,
+    pretty_exceptions_enable=False,
+)
 
 SettingsFile = Annotated[Path, typer.Option("--settings", help="TOML file with retrieval settings, gates and floors.")]
 Corpus = Annotated[Path | None, typer.Option(help="Folder of notes; the one beside the settings file if not given.")]
@@ -49,12 +50,21 @@ def evaluate(
     """Import the notes, ask every labelled question, compare retrieval settings and gates, say what holds."""
     if context.invoked_subcommand:
         return
+    from brainkit.eval.config import load_config  # these take seconds to import, and --help must not
+    from brainkit.eval.files import write_files
+    from brainkit.eval.run import run
+    from brainkit.eval.screen import show
+    from brainkit.labels import load
+
     config = load_config(settings_file, corpus, labels)
     with Progress() as progress:
         outcome = run(Settings(), config, progress)
-    folder = write_files(outcome, load(config.labels), out)
+    try:
+        folder = write_files(outcome, load(config.labels), out)
+    except OSError as error:
+        raise UsageError(f"the report cannot be written below {out}: {error}") from error
     if as_json:
-        typer.echo(json.dumps({**outcome.to_dict(), "report": str(folder / "report.md")}, indent=2))
+        print_json({**outcome.to_dict(), "report": str(folder / "report.md")})
     else:
         show(outcome, folder, Console())
     raise typer.Exit(0 if outcome.complete and not outcome.failed else 1 if outcome.complete else 3)
@@ -67,9 +77,15 @@ def fit(
     out: Annotated[Path | None, typer.Option(help="File to write; printed if not given.")] = None,
 ) -> None:
     """Fit what brainkit ships, thresholds and the evidence gate's coefficients, on the labels of the settings file."""
+    from brainkit.eval.config import load_config  # as above
+    from brainkit.eval.fit import fit_shipped
+
     with Progress() as progress:
         text = json.dumps(fit_shipped(Settings(), load_config(settings_file), progress), indent=2) + "\n"
     if out is None:
         typer.echo(text, nl=False)
-    else:
+        return
+    try:
         out.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error}") from error

@@ -27,6 +27,8 @@ def judge_gate(
 
     def refit(half: frozenset[str]) -> Mapping[str, float]:
         own = [item for item in labelled if item.label in half and (item.hidden or not item.stratum)]
+        if not any(item.hidden for item in own):
+            return {}  # a half without an answerable question: the shipped gate stands in, fitted on other labels
         fitted = fit_evidence(own)
         found = {item.label: fitted.score(item.evidence) for item in asked}
         of_other_half.update({label: score for label, score in found.items() if label not in half})

@@ -1,4 +1,4 @@
-"""The files of an evaluation: results.jsonl, summary.json, timings.json, report.md and a picture, and which is latest."""
+"""The files of an evaluation: results.jsonl, summary.json, timings.json, report.md, a picture, and which is latest."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _results(outcome: Outcome, labels: Sequence[Label]) -> list[dict[str, Any]]:
             "question": label.question,
             "answerable": label.answerable,
             "kind": label.kind,
-            "relevant": list(label.grades),
+            "relevant": label.grades,
             "scores": {gate.name: round(gate.scores[label.id], 6) for gate in outcome.gates},
             "settings": ranked[label.id],
         }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from brainkit.brain import Brain
+from brainkit.errors import LabelsError
 from brainkit.eval.config import EvalConfig
 from brainkit.eval.run import Progress, eval_home
 from brainkit.gate import FEATURES, GATES, EvidenceGate, Gate, LabelledEvidence, exact_threshold, gather, make_gate
@@ -20,15 +22,19 @@ EMBEDDERS = ("minilm", "wordllama")
 def fit_shipped(settings: Settings, config: EvalConfig, progress: Progress | None = None) -> dict[str, Any]:
     """What ``brainkit/gate/data/shipped.json`` holds: by embedder, coefficients and thresholds.
 
-    Coefficients: answerable questions with their documents present and hidden, nothing else. Thresholds: the lowest that
-    keeps the hidden and the hand-written missing notes at ``alpha`` with confidence 1 - ``delta``.
+    Coefficients: answerable questions with their documents present and hidden, nothing else. Thresholds: the lowest
+    that keeps the hidden and the hand-written missing notes at ``alpha`` with confidence 1 - ``delta``; a default and
+    no promise, as the notes they meet are others.
+
+    Raises:
+        LabelsError: there are too few labels.
     """
     labels = load(config.labels)
     fitted: dict[str, Any] = {}
     for embedder in EMBEDDERS:
         here = eval_home(settings.model_copy(update={"embedder": embedder}), config)
         with Brain.open(here) as brain:
-            brain.import_paths([config.corpus], progress=progress)
+            brain.import_paths([config.corpus], prune=True, progress=progress)
             labelled = gather(labels, brain.evidence, progress)
         gate = fit_evidence([item for item in labelled if item.hidden or not item.stratum])
         fitted[embedder] = {
@@ -49,7 +55,9 @@ def _gate(name: str, evidence: EvidenceGate) -> Gate:
     return evidence if name == "evidence" else make_gate(name, "minilm")
 
 
-def _threshold(gate: Gate, labelled: Sequence[LabelledEvidence], config: EvalConfig) -> float | None:
+def _threshold(gate: Gate, labelled: Sequence[LabelledEvidence], config: EvalConfig) -> float:
     scores = [gate.score(item.evidence) for item in labelled if item.stratum == "missing_note"]
-    threshold = exact_threshold(scores, config.alpha, config.delta).threshold
-    return None if threshold is None else round(threshold, 6)
+    found = exact_threshold(scores, config.alpha, config.delta)
+    if found.threshold is None:
+        raise LabelsError(f"{found.n} missing notes are too few to fit a threshold: {found.needed} are needed")
+    return (math.floor(found.threshold * 1e6) + 1) / 1e6  # up: the score just below it must not pass

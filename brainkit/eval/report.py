@@ -1,4 +1,4 @@
-"""The report of an evaluation in Markdown: verdict, gates, settings, certificate, hardness, checks, missed questions."""
+"""The report of an evaluation in Markdown: verdict, gates, settings, certificate, checks, missed questions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def verdict(outcome: Outcome) -> str:
     main = outcome.setting_result(outcome.main)
     fit = outcome.gate_result(outcome.gate).fit
     state = "All checks passed" if not outcome.failed else f"{outcome.failed} of {len(outcome.checks)} checks failed"
-    finds = f"{outcome.main} puts the right note among the first two for {main.metrics['hit@2']:.0%} of {main.questions} questions"
+    hit = f"{main.metrics['hit@2']:.0%} of {main.questions} questions"
+    finds = f"{outcome.main} puts the right note among the first two for {hit}"
     if not fit.feasible:
         return f"{state}: {finds}; too few unanswerable labels to certify the {outcome.gate} gate."
     return (
@@ -46,10 +47,10 @@ def with_interval(count: Count) -> str:
 
 def settings_rows(outcome: Outcome) -> list[list[str]]:
     """Header and one row a retrieval setting."""
-    rows = [["setting", *METRICS, "ms/question"]]
-    for s in outcome.settings:
-        rows.append([s.name, *(f"{s.metrics[m]:.3f}" for m in METRICS), f"{s.milliseconds:.1f}"])
-    return rows
+    return [
+        ["setting", *METRICS, "ms/question"],
+        *([s.name, *(f"{s.metrics[m]:.3f}" for m in METRICS), f"{s.milliseconds:.1f}"] for s in outcome.settings),
+    ]
 
 
 def gate_rows(outcome: Outcome, *, counts: bool) -> list[list[str]]:
@@ -88,15 +89,19 @@ def markdown(outcome: Outcome, labels: Sequence[Label], picture: str) -> str:
     """The whole report; ``picture`` is the file name of the histogram beside it."""
     c = outcome.corpus
     counts = ", ".join(f"{n} {name}" for name, n in outcome.labels.items())
+    held = f"{c['documents']} documents, {c['chunks']} chunks, {c['redactions']} secrets kept out; labels: {counts}."
+    how = (
+        "Percent answered, with 95 % Clopper-Pearson interval and counts. Cross-fitted at "
+        f"alpha {outcome.alpha:g}, delta {outcome.delta:g}: the threshold comes from one half of the unanswerable "
+        "questions, the rates from the other half, and the same swapped. `answered` is of the answerable questions; "
+        "the other columns are false answers."
+    )
     parts = [
         "# Evaluation",
         verdict(outcome),
-        f"{c['documents']} documents, {c['chunks']} chunks, {c['redactions']} secrets kept out; labels: {counts}. "
-        f"{outcome.import_line[0].upper()}{outcome.import_line[1:]}.",
+        f"{held} {outcome.import_line[0].upper()}{outcome.import_line[1:]}.",
         "## Gates",
-        f"Percent answered, with 95 % Clopper-Pearson interval and counts. Cross-fitted at alpha {outcome.alpha:g}, delta "
-        f"{outcome.delta:g}: the threshold comes from one half of the unanswerable questions, the rates from the other half, "
-        "and the same swapped. `answered` is of the answerable questions; the other columns are false answers.",
+        how,
         _table(gate_rows(outcome, counts=True)),
         threshold_line(outcome),
         f"![Scores of the {outcome.gate} gate]({picture})",

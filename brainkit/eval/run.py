@@ -16,12 +16,11 @@ from brainkit.eval.checks import run_checks
 from brainkit.eval.config import METRICS, EvalConfig
 from brainkit.eval.crossfit import judge_gate
 from brainkit.eval.metrics import parse_metric
-from brainkit.eval.outcome import GateResult, Hardness, Outcome, RankedQuestion, SettingResult
+from brainkit.eval.outcome import Hardness, Outcome, RankedQuestion, SettingResult
 from brainkit.eval.stats import auroc
 from brainkit.gate import LabelledEvidence, certify, gather
 from brainkit.ingestion import ImportReport
 from brainkit.labels import Label, check, load
-from brainkit.retrieval import Evidence, RetrievalSettings
 from brainkit.settings import Settings
 
 Progress = Callable[[str, int, int], None]
@@ -34,6 +33,7 @@ def eval_home(settings: Settings, config: EvalConfig) -> Settings:
     name = f"{config.corpus.resolve().name}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
     values = {
         "home": settings.home / "eval" / name,
+        "database_url": None,  # the user's notes are there
         "retrieval": str(config.settings[config.main]),
         "gate": config.gate,
         "import_extensions": tuple(dict.fromkeys((*settings.import_extensions, *config.extensions))),
@@ -45,10 +45,12 @@ def run(settings: Settings, config: EvalConfig, progress: Progress | None = None
     """Evaluate; the brain is made under ``settings.home`` on the first run and kept.
 
     Raises:
-        LabelsError: the labels do not fit the corpus; the message lists the first faults.
+        LabelsError: the labels do not fit the corpus, or none is answerable; the message lists the first faults.
         UsageError: the corpus is not there.
     """
     labels = load(config.labels)
+    if not any(label.answerable for label in labels):
+        raise LabelsError(f"{config.labels}: holds no answerable question, so there is nothing to find")
     started = time.perf_counter()
     with Brain.open(eval_home(settings, config)) as brain:
         opened = time.perf_counter()
@@ -74,7 +76,7 @@ def run(settings: Settings, config: EvalConfig, progress: Progress | None = None
             settings=results,
             gates=gates,
             certificate=certificate,
-            hardness=_hardness(labelled, results, ranked),
+            hardness=_hardness(labelled, results),
             checks=run_checks(config, report, results, gates, ranked, labels, certificate, brain.find_texts),
             ranked=ranked,
             main=config.main,
@@ -115,9 +117,8 @@ def _name(path: str, source: str, grades: Mapping[str, int]) -> str:
 
 def _mean(name: str, retrieval: str, ranked: Sequence[RankedQuestion]) -> SettingResult:
     rows = [row for row in ranked if row.setting == name]
-    means = {metric: statistics.fmean(row.metrics[metric] for row in rows) if rows else 0.0 for metric in METRICS}
-    milliseconds = statistics.median(row.milliseconds for row in rows) if rows else 0.0
-    return SettingResult(name, retrieval, means, len(rows), milliseconds)
+    means = {metric: statistics.fmean(row.metrics[metric] for row in rows) for metric in METRICS}
+    return SettingResult(name, retrieval, means, len(rows), statistics.median(row.milliseconds for row in rows))
 
 
 def _count(labels: Sequence[Label]) -> dict[str, int]:
@@ -125,9 +126,7 @@ def _count(labels: Sequence[Label]) -> dict[str, int]:
     return {"answerable": sum(label.answerable for label in labels), **dict(sorted(strata.items()))}
 
 
-def _hardness(
-    labelled: Sequence[LabelledEvidence], results: Sequence[SettingResult], ranked: Sequence[RankedQuestion]
-) -> Hardness:
+def _hardness(labelled: Sequence[LabelledEvidence], results: Sequence[SettingResult]) -> Hardness:
     cosines: defaultdict[str, list[float]] = defaultdict(list)
     for item in labelled:
         if not item.hidden:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from rich import box
@@ -14,22 +15,20 @@ from brainkit.eval.report import gate_rows, hardness_line, settings_rows, thresh
 
 def show(outcome: Outcome, folder: Path, console: Console) -> None:
     """Print verdict, settings, gates, threshold, failed checks, where the report lies, and the closing count."""
-    console.print(verdict(outcome), style="bold red" if outcome.failed else "bold green", highlight=False)
+    say = partial(console.print, highlight=False, markup=False)
+    say(verdict(outcome), style="bold red" if outcome.failed else "bold green")
     c = outcome.corpus
-    console.print(
-        f"{outcome.import_line}; {c['documents']} documents, {c['chunks']} chunks, {c['redactions']} secrets kept out",
-        highlight=False,
-    )
+    say(f"{outcome.import_line}; {c['documents']} documents, {c['chunks']} chunks, {c['redactions']} secrets kept out")
     console.print(_table(settings_rows(outcome), "Retrieval settings"))
     title = "Gates, cross-fitted: % answered, then % false answers by stratum (95 % interval)"
     console.print(_table(gate_rows(outcome, counts=False), title))
-    console.print(threshold_line(outcome), highlight=False)
-    console.print(hardness_line(outcome), highlight=False)
+    say(threshold_line(outcome))
+    say(hardness_line(outcome))
     for check in outcome.checks:
         if not check.passed:
-            console.print(f"failed: {check.name}: {check.detail}", style="red", highlight=False)
-    console.print(f"Report: {folder / 'report.md'}", soft_wrap=True, highlight=False)
-    console.print(f"{outcome.passed} passed, {outcome.failed} failed", highlight=False)
+            say(f"failed: {check.name}: {check.detail}", style="red")
+    say(f"Report: {folder / 'report.md'}", soft_wrap=True)
+    say(f"{outcome.passed} passed, {outcome.failed} failed")
 
 
 def _table(rows: list[list[str]], title: str) -> Table:

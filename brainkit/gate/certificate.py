@@ -1,9 +1,10 @@
-"""A certificate: the calibrated threshold, what it promises, for which brain, kept as a JSON file in the brain's home."""
+"""A certificate: the calibrated threshold, what it promises and for which brain; a JSON file in the brain's home."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,6 +15,13 @@ from typing import Any
 from brainkit.errors import CertificateError
 
 FORMAT = 1
+_NAMES = {
+    "missing_note": "things your notes do not hold",
+    "off_topic": "things far from your notes",
+    "missing_detail": "details missing from an existing note",
+    "false_premise": "things that are not so",
+    "unspecified": "unanswerable questions without a kind",
+}
 
 
 @dataclass(frozen=True)
@@ -81,30 +89,26 @@ class Certificate:
 
     def promise(self) -> str:
         """The certificate in words."""
+        share, confidence = f"{100 * self.alpha:g}%", f"{100 * (1 - self.delta):g}%"
         if not self.feasible:
             missing = max(0, self.needed - self.n)
             return (
-                f"Not certified: {self.n} unanswerable questions are too few for at most {self.alpha:.0%} false answers with "
-                f"{1 - self.delta:.0%} confidence; {missing} more would do (an answerable label with its document gives one)."
+                f"Not certified: {self.n} unanswerable questions are too few for at most {share} false answers with "
+                f"{confidence} confidence; {missing} more would do (an answerable label with its document gives one)."
             )
-        names = {
-            "missing_note": "things your notes do not hold", "off_topic": "things far from your notes",
-            "missing_detail": "details missing from an existing note", "false_premise": "things that are not so",
-            "unspecified": "unanswerable questions without a kind",
-        }  # fmt: skip
-        covered = [names.get(name, name) for name in self.covers]
+        covered = " and ".join(_NAMES.get(name, name) for name in self.covers)
+        asked = f"questions about {covered}" if covered else "unanswerable questions like those labelled, all together"
+        text = f"Of {asked}, at most {share} get an answer, with {confidence} confidence"
+        if self.answerable:
+            text += f"; {self.answered / self.answerable:.0%} of those your notes can answer are answered"
+        alone = "" if covered else " by themselves"
         left = [
-            f"{names.get(name, name)} are not covered ({rate.answered} of {rate.n} were answered"
+            f"{_NAMES.get(name, name)} are not covered{alone} ({rate.answered} of {rate.n} were answered"
             + (f"; {rate.missing} more such labels could do)" if rate.missing else ")")
             for name, rate in self.strata.items()
             if not rate.covered
         ]
-        share = self.answered / self.answerable if self.answerable else 0.0
-        text = (
-            f"Of questions about {' and '.join(covered) or 'nothing yet'}, at most {self.alpha:.0%} get an answer, with "
-            f"{1 - self.delta:.0%} confidence; {share:.0%} of those your notes can answer are answered."
-        )
-        return " ".join([text, *(part[0].upper() + part[1:] + "." for part in left)])
+        return " ".join(f"{part[0].upper()}{part[1:]}." for part in (text, *left))
 
     def mismatch(self, fingerprint: Mapping[str, str]) -> list[str]:
         """Parts in which a brain differs from the one this certificate was made for."""
@@ -116,18 +120,25 @@ class Certificate:
         return {"format": FORMAT, **asdict(self), "feasible": self.feasible, "covers": list(self.covers)}
 
     def save(self, path: Path) -> None:
-        """Write the file at once or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Write the file at once or not at all.
+
+        Raises:
+            CertificateError: it cannot be written.
+        """
         part = path.with_name(f".{path.name}.{os.getpid()}")
-        part.write_text(json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n", "utf-8")
-        part.replace(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n", "utf-8")
+            part.replace(path)
+        except OSError as error:
+            raise CertificateError(f"{path} cannot be written: {error.strerror or error}") from error
 
     @classmethod
     def load(cls, path: Path) -> Certificate:
         """Read a file that ``save`` wrote.
 
         Raises:
-            CertificateError: the file is damaged or of a newer format.
+            CertificateError: the file is damaged, of another kind or of another format.
         """
         try:
             data = json.loads(path.read_text("utf-8"))
@@ -138,11 +149,17 @@ class Certificate:
             for derived in ("feasible", "covers"):
                 data.pop(derived, None)
             data["strata"] = {name: StratumRate(**rate) for name, rate in data["strata"].items()}
-            return cls(**data)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            data["fingerprint"] = dict(data["fingerprint"])
+            certificate = cls(**data)
+            certificate.promise()  # computes with the numbers: what is none shows here, not at a question
+            usable = certificate.threshold is None or math.isfinite(certificate.threshold)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise CertificateError(
                 f"{path.name} cannot be read ({type(error).__name__}): run `brainkit calibrate`"
             ) from error
+        if not usable:
+            raise CertificateError(f"{path.name} has no usable threshold: run `brainkit calibrate`")
+        return certificate
 
 
 def digest(text: str) -> str:

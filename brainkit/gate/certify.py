@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -24,9 +25,9 @@ def certify(
 ) -> Certificate:
     """Set the threshold on the missing notes and test every other stratum at it.
 
-    A stratum is covered when the exact binomial test certifies its false answers at the threshold; the threshold does not
-    depend on the other strata, so each test keeps its level. Without any missing_note score the threshold is set on all
-    unanswerable scores together.
+    A stratum is covered when the exact binomial test certifies its false answers at the threshold; the threshold does
+    not depend on the other strata, so each test keeps its level. Without any missing_note score the threshold is set on
+    all unanswerable scores together: the promise is then of their mixture, and none of several is covered by itself.
 
     Args:
         gate: gives the scores.
@@ -40,33 +41,31 @@ def certify(
     for item in labelled:
         if item.stratum:
             unanswerable[item.stratum].append(gate.score(item.evidence))
-    base = list(unanswerable.get(BASE, ())) or [score for scores in unanswerable.values() for score in scores]
+    base = unanswerable.get(BASE) or [score for scores in unanswerable.values() for score in scores]
     calibration = exact_threshold(base, alpha, delta)
-    threshold = calibration.threshold
+    threshold = math.inf if calibration.threshold is None else calibration.threshold
+    testable = calibration.feasible and (BASE in unanswerable or len(unanswerable) == 1)
     strata = {
-        name: _rate(sum(score >= threshold for score in scores) if threshold is not None else 0, len(scores), alpha, delta,
-                    known=threshold is not None)
+        name: _rate(sum(score >= threshold for score in scores), len(scores), alpha, delta, testable=testable)
         for name, scores in sorted(unanswerable.items())
-    }  # fmt: skip
+    }
     return Certificate(
         gate=gate.name,
-        threshold=threshold,
+        threshold=calibration.threshold,
         alpha=alpha,
         delta=delta,
         n=calibration.n,
         k=calibration.k,
         needed=calibration.needed,
         answerable=len(answerable),
-        answered=sum(score >= threshold for score in answerable) if threshold is not None else 0,
+        answered=sum(score >= threshold for score in answerable),
         strata=strata,
         fingerprint=dict(fingerprint),
     )
 
 
-def _rate(answered: int, n: int, alpha: float, delta: float, *, known: bool) -> StratumRate:
+def _rate(answered: int, n: int, alpha: float, delta: float, *, testable: bool) -> StratumRate:
     low, high = clopper_pearson(answered, n)
-    covered = known and answered <= allowed_false_answers(n, alpha, delta)
-    missing = 0
-    if known and not covered and (n == 0 or answered / n < alpha):
-        missing = labels_needed(alpha, delta, answered) - n
+    covered = testable and answered <= allowed_false_answers(n, alpha, delta)
+    missing = labels_needed(alpha, delta, answered) - n if testable and not covered and answered / n < alpha else 0
     return StratumRate(n, answered, low, high, covered, missing)

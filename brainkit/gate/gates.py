@@ -28,15 +28,15 @@ class Gate(Protocol):
         """Goes into a certificate's fingerprint."""
 
     def score(self, evidence: Evidence) -> float:
-        """Finite; higher means more surely answerable; compares between questions of one brain; lowest for ``Evidence()``."""
+        """Finite, higher means more surely answerable; compares within one brain; lowest for ``Evidence()``."""
 
 
 @dataclass(frozen=True)
 class SeedGate:
     """The original rule: deflect when the best cosine is below the threshold and no chunk holds a term of the question.
 
-    A lexical hit answers whatever the cosine, so it scores above every cosine. On real notes nearly every question has a
-    lexical hit: the rule then cannot tell them apart, and a certified threshold answers nothing.
+    A lexical hit answers whatever the cosine, so it scores above every cosine. On real notes nearly every question has
+    a lexical hit: the rule then cannot tell them apart, and a certified threshold answers nothing.
     """
 
     name: str = "seed"

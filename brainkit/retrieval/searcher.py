@@ -13,6 +13,7 @@ from brainkit.embedding import Embedder
 from brainkit.errors import EmbedderUnavailableError
 from brainkit.retrieval.evidence import measure
 from brainkit.retrieval.hybrid import search
+from brainkit.retrieval.maxsim import MaxSim
 from brainkit.retrieval.recall import Recall, RecalledChunk, RecalledDocument
 from brainkit.retrieval.settings import RetrievalSettings
 from brainkit.store import Database, DocumentStore, VectorStore, question_terms
@@ -28,6 +29,7 @@ class Searcher:
         self._embedder = embedder
         self._vectors = vectors
         self._documents = documents
+        self._maxsim = MaxSim(embedder)
 
     def recall(
         self,
@@ -58,13 +60,17 @@ class Searcher:
                 log.warning("%s", degraded)
         terms = question_terms(text)
         found = search(self._database, terms, vector, self._vectors.table, settings, exclude)
+        weights = {term.text: found.idf.get(number, 0.0) for number, term in enumerate(terms)}
+        chunks = found.chunks
+        if settings.maxsim and vector is not None:
+            chunks = self._maxsim.rerank(text, weights, chunks, settings.maxsim, settings.maxsim_weight)
         return Recall(
             question=question,
-            chunks=tuple(found.chunks[:k]),
-            documents=tuple(self._group(found.chunks)),
+            chunks=tuple(chunks[:k]),
+            documents=tuple(self._group(chunks)),
             evidence=measure(found.chunks, found.idf, found.unknown),
             settings=str(settings),
-            weights={term.text: found.idf.get(number, 0.0) for number, term in enumerate(terms)},
+            weights=weights,
             degraded=degraded,
             latency_ms=1000 * (time.perf_counter() - started),
         )

@@ -20,7 +20,7 @@ __all__ = ["SCRUB_VERSION", "Finding", "ScrubResult", "ScrubTransform", "Scrubbe
 
 def __getattr__(name: str) -> object:
     if name == "ScrubTransform":  # llama_index takes seconds to import, scrub() must not
-        from brainkit.scrub.transform import ScrubTransform  # noqa: PLC0415 - lazy for the reason above
+        from brainkit.scrub.transform import ScrubTransform
 
         return ScrubTransform
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,21 +1,23 @@
-"""Secrets that span lines: private keys, Kubernetes Secrets, seed phrases, recovery codes, and texts that are one bare token."""
+"""Secrets that span lines: private keys, Kubernetes Secrets, seed phrases, recovery codes; texts of one token."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import pairwise
 
 from brainkit.scrub import judge
-from brainkit.scrub.result import Finding
 from brainkit.scrub.page import Page, Pattern
+from brainkit.scrub.result import Finding
 
 _BEGIN = Pattern(r"-{4,5} ?BEGIN [A-Z0-9a-z ]{0,40}?(?:PRIVATE KEY|Static key|SECRET KEY)[A-Z0-9a-z ]{0,12} ?-{4,5}")
 _EDGE = Pattern(r"-{4,5} ?(?:BEGIN|END) [A-Za-z0-9 ]{3,60}?-{4,5}")
 _KEY_SIZE = 40_000
 _BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 _BODY_LINES = Pattern(
-    r"(?:[\s\"'`+,>|#*\\-]*[A-Za-z0-9+/=\\]{16,}[ \t\r\"'`+,;\\]*(?:\n|\z)|[ \t]*(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)[ \t]*:[^\n]*\n|[ \t\r]*\n)*"
+    r"(?:[\s\"'`+,>|#*\\-]*[A-Za-z0-9+/=\\]{16,}[ \t\r\"'`+,;\\]*(?:\n|\z)|[ \t]*(?:Proc-Type|DEK-Info|Ver"
+    r"sion|Comment|Hash|Charset)[ \t]*:[^\n]*\n|[ \t\r]*\n)*"
 )
 _PUTTY = Pattern(r"Private-Lines: \d{1,3}\s*\n")
 
@@ -24,7 +26,8 @@ _DOCUMENT = re.compile(r"(?m)^---[ \t\r]*$")
 _DATA = re.compile(r"(?mi)^([ \t]*)(?:stringData|data)[ \t]*:[ \t\r]*$")
 _ENTRY = re.compile(r"(?m)^([ \t]+)[\"']?([\w.-]+)[\"']?[ \t]*:[ \t]*(.*?)[ \t\r]*$")
 _PLAIN_KEY = re.compile(
-    r"(?i)(?:.*[_.-])?(?:user(?:name)?|login|host(?:name)?|port|database|db(?:name)?|url|endpoint|region|bucket|email|type|name|ca\.crt|tls\.crt|cert|cert_?file|domain|project|scheme|ssl_?mode)"
+    r"(?i)(?:.*[_.-])?(?:user(?:name)?|login|host(?:name)?|port|database|db(?:name)?|url|endpoint|region"
+    r"|bucket|email|type|name|ca\.crt|tls\.crt|cert|cert_?file|domain|project|scheme|ssl_?mode)"
 )
 
 _SEED = Pattern(
@@ -32,17 +35,58 @@ _SEED = Pattern(
     ignore_case=True,
 )
 _PHRASE = re.compile(
-    r"[^\n]{0,80}?(?:[:=\n`\"'>|-]|\bis\b|\bist\b)[\s`\"'>*|-]{0,12}((?:(?:\d{1,2}[.):]\s{0,2})?[a-z]{3,8}[\s,]{1,4}){11,24}(?:\d{1,2}[.):]\s{0,2})?[a-z]{3,8})\b"
+    r"[^\n]{0,80}?(?:[:=\n`\"'>|-]|\bis\b|\bist\b)[\s`\"'>*|-]{0,12}((?:"
+    r"(?:\d{1,2}[.):]\s{0,2})?[a-z]{3,8}[\s,]{1,4}){11,24}(?:\d{1,2}[.):]\s{0,2})?[a-z]{3,8})\b"
 )
 _GRAMMAR = frozenset(
-    "the and for are was not but has his her our with from have which its been were also than when into should you your can will der die das und ist nicht mit von eine den dem".split()
+    [
+        "the",
+        "and",
+        "for",
+        "are",
+        "was",
+        "not",
+        "but",
+        "has",
+        "his",
+        "her",
+        "our",
+        "with",
+        "from",
+        "have",
+        "which",
+        "its",
+        "been",
+        "were",
+        "also",
+        "than",
+        "when",
+        "into",
+        "should",
+        "you",
+        "your",
+        "can",
+        "will",
+        "der",
+        "die",
+        "das",
+        "und",
+        "ist",
+        "nicht",
+        "mit",
+        "von",
+        "eine",
+        "den",
+        "dem",
+    ]
 )
 
 _CODES = Pattern(
     r"(?:recovery|backup|2fa|mfa|scratch|emergency|wiederherstellungs|notfall|ersatz)[ -]?codes?\b", ignore_case=True
 )
 _CODE_LINE = re.compile(
-    r"[ \t>|*-]*(?:\d{1,2}[.):][ \t]+)?[`\"']?((?:[A-Za-z0-9]{4,10}[- ]){1,3}[A-Za-z0-9]{4,10}|[0-9]{6,12}|[A-Za-z0-9]{8,16})[`\"',]?[ \t]*(?:[|,;][ \t]*[^\n]*)?(?:\r?\n|\Z)"
+    r"[ \t>|*-]*(?:\d{1,2}[.):][ \t]+)?[`\"']?((?:[A-Za-z0-9]{4,10}[- ]){1,3}[A-Za-z0-9]{4,10}|[0-9]{6,12}"
+    r"|[A-Za-z0-9]{8,16})[`\"',]?[ \t]*(?:[|,;][ \t]*[^\n]*)?(?:\r?\n|\Z)"
 )
 _BLANK_LINE = re.compile(r"[ \t]*(?:```\w*)?[ \t]*\r?\n")
 
@@ -53,7 +97,7 @@ def find(page: Page) -> list[Finding]:
 
 
 def _private_keys(page: Page) -> Iterator[Finding]:
-    """PEM, OpenSSH, PGP and OpenVPN keys, their markers included; when no end follows, up to the last line that can be part of one."""
+    """PEM, OpenSSH, PGP and OpenVPN keys with their markers; without an end, as far as lines can be part of one."""
     text = page.text
     begins = list(_BEGIN.spans(page))
     if not begins:
@@ -78,7 +122,8 @@ def _private_keys(page: Page) -> Iterator[Finding]:
 
 def _putty(page: Page) -> Iterator[Finding]:
     text = page.text
-    for _, at in _PUTTY.spans(page):
+    for _, head in _PUTTY.spans(page):
+        at = head
         count = int(text[text.rindex(":", 0, at) + 1 : at])
         for _ in range(count):
             body = _BODY.match(text, at)
@@ -91,14 +136,14 @@ def _putty(page: Page) -> Iterator[Finding]:
 
 
 def _kubernetes(page: Page) -> Iterator[Finding]:
-    """Values below ``data`` and ``stringData`` of a Secret, decoded where base64; references, templates and plain settings stay."""
+    """Values below ``data`` and ``stringData`` of a Secret, decoded where base64."""
     text = page.text
     kinds = list(_SECRET_KIND.spans(page))
     if not kinds:
         return
     cuts = [0, *(m.start() for m in _DOCUMENT.finditer(text)), len(text)]
     position = 0
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         while position < len(kinds) and kinds[position][0] < start:
             position += 1
         if position == len(kinds) or kinds[position][0] >= end:

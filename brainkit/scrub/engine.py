@@ -7,9 +7,9 @@ import hashlib
 from bisect import bisect_right
 from pathlib import Path
 
-from brainkit.scrub import allow, blocks, links, pairs, tables, tokens, userrules
-from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
+from brainkit.scrub import allow, blocks, links, pairs, tables, tokens, userrules, vendors
 from brainkit.scrub.page import Page
+from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
 
 SCRUB_VERSION = "1"
 """Changes whenever the built-in rules do; documents scrubbed by another version are due to be scrubbed again."""
@@ -55,7 +55,7 @@ class Scrubber:
     def _find(self, text: str) -> list[Finding]:
         page = Page(text)
         found = self._user.find(page)
-        for detector in (tokens, blocks, links, pairs, tables):
+        for detector in (tokens, blocks, links, pairs, tables, vendors):
             found += detector.find(page)
         if self._email:
             found += links.find_emails(page)
@@ -141,7 +141,7 @@ def scrub(text: str) -> ScrubResult:
     """The text without its secrets, by the built-in rules.
 
     Returns:
-        ``.text``, with ``[REDACTED:<kind>]`` where a secret stood, and ``.findings``: kind and offsets in the input of each.
+        ``.text``, with ``[REDACTED:<kind>]`` where a secret stood, and ``.findings``: kind and offsets in the input.
 
     Example:
         >>> result = scrub("url: https://ina:Sommer2026@fernhof.example/")

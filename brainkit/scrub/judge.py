@@ -1,4 +1,4 @@
-"""Is this value a secret? Two judges: ``harmless`` knows what never is one, ``looks_random`` what no person would write as a word."""
+"""Is this value a secret? ``harmless`` knows what never is one, ``looks_random`` what no person writes as a word."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ import base64
 import binascii
 import re
 
-_NOTHING = frozenset(
-    """
-    null nil none true false yes no on off undefined void any unknown empty default unset n/a na tbd todo required optional
-    enabled disabled auto string str text bytes int integer number float bool boolean object array list dict map secret secrets
-    password passwords passwd passwort token tokens key keys username user email name value type is was are the a an to and or
-    of in for with from not if as by be it this that your their his her its must should can will may stored set see siehe steht
-    im in der die das den dem ein eine ist war und oder nicht mit aus von für fuer wird werden kann muss soll liegt hidden
-    redacted masked removed omitted sealed encrypted generated automatic manual prompt ask stdin plain basic bearer digest oauth oauth2
-    env file vault keyring bitwarden vaultwarden keepass keepassxc sops age pass 1password lastpass keychain here below above same
-    function const let var return self null; true; false; async await new static public private final final: callable
-    authentication authorization login logout reset change manager policy hash hashing field input form rotation management
-    refresh access id_token ticket admin root guest postgres mysql example
-    """.split()
-)
+from brainkit.scrub.rules import words
+
+_NOTHING = frozenset(words("nothing"))
 _WEAK_BUT_REAL = frozenset(
     (
         "password",
@@ -39,26 +28,41 @@ _WEAK_BUT_REAL = frozenset(
 """Words that are nothing in prose but are somebody's password when they stand alone as the value of a setting."""
 
 _TEMPLATE = re.compile(
-    r"\$\{\{?[^{}]{0,200}\}\}?|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|\$\([^()]{0,200}\)|<%[^%]{0,200}%>|\$[A-Za-z_]\w{0,80}\b|\$[1-9@*]"
-    r"|%\([\w.]{1,60}\)[sd]|%[A-Z_][A-Z0-9_]{2,60}%|@[A-Z_]{3,60}@|\{[A-Za-z_][\w.]{0,60}(?:\(\))?\}|%[sdvq]|#\{[^{}]{0,200}\}|\[\[[^\[\]]{0,200}\]\]"
+    r"\$\{\{?[^{}]{0,200}\}\}?|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|\$\([^()]{0,200}\)|<%[^%]{0,200}%>"
+    r"|\$[A-Za-z_]\w{0,80}\b|\$[1-9@*]"
+    r"|%\([\w.]{1,60}\)[sd]|%[A-Z_][A-Z0-9_]{2,60}%|@[A-Z_]{3,60}@|\{[A-Za-z_][\w.]{0,60}(?:\(\))?\}"
+    r"|%[sdvq]|#\{[^{}]{0,200}\}|\[\[[^\[\]]{0,200}\]\]"
 )
 _REFERENCE = re.compile(
-    r"(?i)(?:ENC\[|age1[0-9a-z]{20}|sha(?:1|224|256|384|512)[:-]|(?:hashi)?vault[:+]|op://|ref\+|bws:|ssm:|arn:|secretref:|secretkeyref|keyring:|keychain:|env[:.]|file:|data:|urn:"
-    r"|!(?:vault|env|secret|ref|sub|include|getatt|lambda|unsafe|env_var|file)\b|ssh-(?:rsa|ed25519|dss)|ecdsa-sha2|sk-ssh|(?:const|var|let|local|module|each|self|this|data|process|os|config|settings|env|args|opts|options|request|req|props|params|ctx|inputs|secrets|values|item|vars|hostvars|include|lookup|facts|context|state)[.\[(]"
-    r"|\$\(|`|[*&][A-Za-z_][\w.-]*\Z|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d{1,5})?\Z|\$ANSIBLE_VAULT|-----BEGIN (?:CERT|PUB|AGE ENC|PGP (?:PUB|MES|SIG)|SSH SIG)|[a-z][a-z0-9+.-]{1,20}://|redacted|<|&lt;|\*{3}|\.{3}|…|\?{3})"
+    r"(?i)(?:ENC\[|age1[0-9a-z]{20}|sha(?:1|224|256|384|512)[:-]|(?:hashi)?vault[:+]|op://|ref\+|bws:|ssm:"
+    r"|arn:|secretref:|secretkeyref|keyring:|keychain:|env[:.]|file:|data:|urn:"
+    r"|!(?:vault|env|secret|ref|sub|include|getatt|lambda|unsafe|env_var|file)\b|ssh-(?:rsa|ed25519|dss)"
+    r"|ecdsa-sha2|sk-ssh|(?:const|var|let|local|module|each|self|this|data|process|os|config|settings|env"
+    r"|args|opts|options|request|req|props|params|ctx|inputs|secrets|values|item|vars|hostvars|include"
+    r"|lookup|facts|context|state)[.\[(]"
+    r"|\$\(|`|[*&][A-Za-z_][\w.-]*\Z|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d{1,5})?\Z|\$ANSIBLE_VAULT|-----BEGIN "
+    r"(?:CERT|PUB|AGE ENC|PGP (?:PUB|MES|SIG)|SSH SIG)|[a-z][a-z0-9+.-]{1,20}://|redacted|<|&lt;|\*{3}"
+    r"|\.{3}|…|\?{3})"
 )
 _PATH = re.compile(
-    r"(?:~|\.{1,2})?/[\w.@~+-]+(?:/[\w.@~{}$+-]*)*|(?:[A-Za-z]:)?(?:\\\\?[\w. -]+){2,}|[\w.-]+(?:/[\w.-]+)+\.(?:ya?ml|json|txt|pem|crt|key|env|conf|ini|toml|md|py|sh|enc|age|gpg)|[\w-]+\.(?:ya?ml|json|txt|pem|crt|key|env|conf|ini|toml|md|py|sh|enc|age|gpg|html|js|ts|go|svg|png)"
+    r"(?:~|\.{1,2})?/[\w.@~+-]+(?:/[\w.@~{}$+-]*)*|(?:[A-Za-z]:)?(?:\\\\?[\w. -]+){2,}|[\w.-]+"
+    r"(?:/[\w.-]+)+\.(?:ya?ml|json|txt|pem|crt|key|env|conf|ini|toml|md|py|sh|enc|age|gpg)|[\w-]+\."
+    r"(?:ya?ml|json|txt|pem|crt|key|env|conf|ini|toml|md|py|sh|enc|age|gpg|html|js|ts|go|svg|png)"
 )
 _PLACEHOLDER = re.compile(
-    r"(?i)[xX*.•_#-]+|(?=.{0,200}\Z).*(?:x{6,}|\.{3}|\*{3}|_here\b|-here\b).*|<.*>|\[.*\]|(?:please[_ -]?)?(?:insert|replace|enter|put|add|paste|fill|provide|type|use|choose|generate|your|dein|ihre?|mein|some)[_ -].*|your(?:password|token|key|secret|api).*"
+    r"(?i)[xX*.•_#-]+|(?=.{0,200}\Z).*(?:x{6,}|\.{3}|\*{3}|_here\b|-here\b).*|<.*>|\[[^\d\]]*\]|"
+    r"(?:please[_ -]?)?(?:insert|replace|enter|put|add|paste|fill|provide|type|use|choose|generate|your"
+    r"|dein|ihre?|mein|some)[_ -].*|your(?:password|token|key|secret|api).*"
     r"|(?=.{0,200}\Z).*[_ -](?:goes|go|here|placeholder)"
 )
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)+")
 _POD = re.compile(r"[a-z0-9-]{2,60}?-[0-9a-f]{7,10}-[a-z0-9]{5}|[0-9a-f]{8,10}-[a-z0-9]{5}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_GROUPS = re.compile(r"[A-Z0-9]{4,12}(?:-[A-Z0-9]{4,12}){2,}")  # the form of a licence key
+_LIKE_UUID = re.compile(r"[0-9a-z]{8}(?:-[0-9a-z]{4}){3}-[0-9a-z]{12}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=[\w.-]")
 _TOKENISH = re.compile(r"[A-Za-z0-9+/=_.~:%@!$^&*#?|-]+")
 _SPLIT = re.compile(r"[-_./:+=~%@!$^&*#?|]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -73,7 +77,7 @@ def without_templates(value: str) -> str:
 
 
 def harmless(value: str) -> bool:
-    """True for what is never a secret: nothing, a template, a reference to a secret kept elsewhere, a path, a placeholder."""
+    """True for what is no secret: nothing, a template, a path, a placeholder, a reference to what lies elsewhere."""
     value = value.strip()
     if len(value) < 2 or value.lower() in _NOTHING or not any(c.isalnum() for c in value):
         return True
@@ -83,6 +87,8 @@ def harmless(value: str) -> bool:
 def stands_in(value: str) -> bool:
     """True for what stands where a secret would: a placeholder (``xxxxxxxx``, ``<token>``) or a template."""
     if _PLACEHOLDER.fullmatch(value):
+        return True
+    if "$(" in value and ")" not in value:  # the beginning of $(a command)
         return True
     rest = without_templates(value)
     return rest != value and (len(rest.strip(" \"':;,/@.-_|()+")) < 4 or harmless(rest))
@@ -94,8 +100,8 @@ def common_word(value: str) -> bool:
 
 
 def is_name(value: str) -> bool:
-    """True for names of things: ``DB_PASSWORD``, ``foo-tls``, ``grafana/admin``, ``s3.access.key``."""
-    if _POD.fullmatch(value) or is_env_name(value):
+    """True for names of things: ``DB_PASSWORD``, ``foo-tls``, ``grafana/admin``, ``client_id=web``."""
+    if _POD.fullmatch(value) or is_env_name(value) or _ASSIGNMENT.match(value):
         return True
     return bool(_NAME.fullmatch(value)) and not looks_random(value)
 
@@ -113,11 +119,13 @@ def is_hex(value: str) -> bool:
 
 
 def looks_random(value: str, least: int = 8) -> bool:
-    """True when a value of at least that many characters holds a stretch that is no word, no name and no plain number."""
+    """True when a value of at least that length holds a stretch that is no word, no name and no plain number."""
     if len(value) < least or not _TOKENISH.fullmatch(value):
         return False
     if is_hex(value):
         return len(value) >= 14
+    if (_GROUPS.fullmatch(value) and len({len(part) for part in value.split("-")}) == 1) or _LIKE_UUID.fullmatch(value):
+        return any(c.isdigit() for c in value) and len(value) >= 19
     odd = sum(len(part) for part in _SPLIT.split(value) if part and not _wordy(part))
     return any(c.isalpha() for c in value) and odd >= 6 and odd * 5 >= len(value) * 2
 
@@ -132,7 +140,11 @@ def _wordy(part: str) -> bool:
         return False
     if len(letters) == len(pieces):
         run = _CONSONANTS.search(part)
-        if len(part) >= 14 and run is not None and (len(run.group()) >= 6 or part.islower() or part.isupper()):
+        if (
+            len(part) >= 14
+            and run is not None
+            and (len(run.group()) >= 6 or len(part) >= 20 or part.islower() or part.isupper())
+        ):
             return False
         return len(part) / len(letters) >= 3 or len(part) <= 5
     if len(pieces) == 2 and len(pieces[0 if pieces[1].isdigit() else 1]) <= 12:

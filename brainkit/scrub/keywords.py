@@ -1,4 +1,4 @@
-"""The names that secrets go by, and the neighbours that turn such a name into something harmless (``password_file``)."""
+"""The names that secrets go by, and the neighbours that make such a name harmless (``password_file``)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from brainkit.scrub.page import Page, Pattern
+from brainkit.scrub.rules import words
 
 
 class Strength(IntEnum):
@@ -18,53 +19,38 @@ class Strength(IntEnum):
     PASSWORD = 3  # password, Passwort: any value that is no reference is one
 
 
-_PASSWORD = r"pass(?:w(?:or[dt]|d)|phrase|code|wd)|passwort|kennwort|wachtwoord|senha|pwd|psk|passkey|userpwd"
+_STRONGEST = r"pass(?:w(?:or[dt]|d)|phrase|code|wd)|passwort|kennwort|wachtwoord|senha|pwd|psk|passkey|userpwd"
 _QUALIFIED = (
-    r"(?:api|access|secret|private|auth|encryption|signing|signature|master|licen[cs]e|shared|account|consumer|client|app|application|service|deploy|session|symmetric|preshared|pre[_ -]shared|subscription|integration"
-    r"|admin|root|server|write|ingest|ingestion|insert|storage|hmac|jwt|cookie|crypto|cipher|aes|rsa|ssh|gpg|wallet|dev|developer|project|site|network|wifi|wpa|wlan|stream|host|query|license|registration|activation|product|rest|bot|device|provision|sas)"
+    r"(?:api|access|secret|private|auth|encryption|signing|signature|master|licen[cs]e|shared|account"
+    r"|consumer|client|app|application|service|deploy|session|symmetric|preshared|pre[_ -]shared"
+    r"|subscription|integration"
+    r"|admin|root|server|write|ingest|ingestion|insert|storage|hmac|jwt|cookie|crypto|cipher|aes|rsa|ssh"
+    r"|gpg|wallet|dev|developer|project|site|network|wifi|wpa|wlan|stream|host|query|license|registration"
+    r"|activation|product|rest|bot|device|provision|sas)"
     r"[ _.-]?(?:access[ _.-]?)?key"
 )
-_SECRET = r"(?:auth)?token|authkey|secret|credentials?|bearer|crumb|webhook|mnemonic|seed|geheimnis|sessionid|otp|totp|jwt|dsn|nonce|cookie"
+_STRONG = r"(?:auth)?token|authkey|secret|credentials?|bearer|crumb|webhook|mnemonic|seed|geheimnis|sessionid"
+r"|otp|totp|jwt|dsn|nonce|cookie"
 _WEAK = (
     r"key|authorization|authentication|auth|api|hash|salt|signature|sig|sid|code|schl\xfcssel|zugangscode|login|creds?"
 )
 
-_TRIGGER = Pattern(rf"{_PASSWORD}|{_QUALIFIED}|{_SECRET}|(?:pass|pw|pat|{_WEAK})s?(?:[^a-z]|\z)", ignore_case=True)
+_TRIGGER = Pattern(rf"{_STRONGEST}|{_QUALIFIED}|{_STRONG}|(?:pass|pw|pat|{_WEAK})s?(?:[^a-z]|\z)", ignore_case=True)
 
-_IS_PASSWORD = re.compile(rf"(?i)(?:{_PASSWORD}|pass|pw)\Z")
-_IS_SECRET = re.compile(rf"(?i)(?:{_QUALIFIED}|{_SECRET}|pat)\Z")
+_IS_STRONGEST = re.compile(rf"(?i)(?:{_STRONGEST}|pass|pw)\Z")
+_IS_STRONG = re.compile(rf"(?i)(?:{_QUALIFIED}|{_STRONG}|pat)\Z")
 _FREE_STANDING = re.compile(
-    r"(?i)(?:pass|pw|pwd|psk|pat|otp|seed|jwt|dsn|key|auth|api|hash|salt|signature|sig|sid|code|login|creds?|nonce|cookie|crumb)\Z"
+    r"(?i)(?:pass|pw|pwd|psk|pat|otp|seed|jwt|dsn|key|access|private|auth|api|hash|salt|signature|sig|sid"
+    r"|code|login|creds?|nonce|cookie|crumb)\Z"
 )
 _GLUED = re.compile(
-    r"(?i)(?:db|user|usr|admin|root|my|sql|api|ftp|smtp|imap|mail|ssh|web|app|vpn|default|sudo|become|sample|test|irc|wifi|wlan|bind|ldap|redis|vnc|rdp|master|secret|access|auth|private|public|host|dns|tls|ssl|ssl|license|sign|crypt)\Z"
+    r"(?i)(?:db|user|usr|admin|root|my|sql|api|ftp|smtp|imap|mail|ssh|web|app|vpn|default|sudo|become"
+    r"|sample|test|irc|wifi|wlan|bind|ldap|redis|vnc|rdp|master|secret|access|auth|private|public|host|dns"
+    r"|tls|ssl|ssl|license|sign|crypt)\Z"
 )
 
-_HARMLESS_AFTER = frozenset(
-    """
-    name names ref refs reference file files path paths filename location url uri urls uris endpoint endpoints type types length len min max minimum maximum policy policies
-    expiry expires expiration expired expire exp ttl timeout lifetime age validity duration count counts limit limits budget enabled disabled enable disable required optional
-    header headers field fields column columns prompt algorithm algo provider providers store stores storage id ids uuid label labels hint hints template templates regex pattern format
-    version versions mount mounts dir directory folder class env var variable vars property attribute strategy mode rotation rotate interval size bits issuer
-    audience user username namespace reset change changed forgot forgotten generator manager protected strength rules validation validator verification verify check checker
-    auth authentication authorization login logins input output usage used cost price pricing tracking stats metrics title description text placeholder
-    error errors message messages help page form screen dialog modal button link command cmd helper helpers util utils service services factory handler
-    middleware plugin module modules operator controller csi driver backend backends engine engines request requests response responses review scope scopes permission permissions role roles
-    bytes fp words window index position ring pair pairs map mapping set list array press pad board bindings binding code codes note notes
-    terms stroke frame word hole point less takeaways feature features value_from from public pub fingerprint thumbprint algorithms
-    exists missing invalid valid only less based transform annotation annotations selector prefix suffix separator delimiter ordering order
-    server servers host hosts port address domain realm method methods source sources target schema table tables sync syncs secretstore
-    """.split()
-)
-_HARMLESS_BEFORE = frozenset(
-    """
-    no without use uses using has have is are need needs require requires required allow allows show hide enable enabled disable disabled skip ask public pub foreign primary sort
-    partition max min num number count total completion prompt input output context image pull imagepull existing tls cert certificate ca known host tag map dict object cache
-    group routing row column index lookup next prev previous hot short shortcut label selector annotation idempotency dedup trigger
-    zip post postal postcode country area status exit error return response http qr bar barcode source language colour color lang git commit content file sum
-    checksum md5 etag image config build bundle cache chunk primary unique composite natural surrogate registry licence_plate
-    """.split()
-)
+_HARMLESS_AFTER = frozenset(words("harmless_after"))
+_HARMLESS_BEFORE = frozenset(words("harmless_before"))
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME_BACKWARDS = re.compile(r"[A-Za-z0-9_.$-]*")
 _REST = re.compile(r"[A-Za-z0-9_-]{0,80}")
@@ -88,7 +74,7 @@ class Key(NamedTuple):
 
 
 def key_at(text: str, start: int, end: int) -> Key | None:
-    """The name around a keyword, or None when the keyword is part of another word or its neighbours make it harmless."""
+    """The name around a keyword; None when it is part of another word or its neighbours make it harmless."""
     behind, ahead = _NAME_BACKWARDS.match(text[max(0, start - _REACH) : start][::-1]), _REST.match(text, end)
     left, right = start - behind.end() if behind else start, ahead.end() if ahead else end
     keyword, before, after = text[start:end], text[left:start], text[end:right]
@@ -101,16 +87,18 @@ def key_at(text: str, start: int, end: int) -> Key | None:
     earlier = _PARTS.findall(before) if before else []
     if earlier and earlier[-1].lower() in _HARMLESS_BEFORE:
         return None
-    if _IS_PASSWORD.match(keyword):
+    if _IS_STRONGEST.match(keyword):
         strength = Strength.PASSWORD
-    elif _IS_SECRET.match(keyword) or any(part.lower() in _QUALIFIERS for part in earlier + parts):
+    elif _IS_STRONG.match(keyword) or any(part.lower() in _QUALIFIERS for part in earlier + parts):
         strength = Strength.SECRET
     else:
         strength = Strength.WEAK
     return Key(left, end, right, strength, text[left:right])
 
 
-_QUALIFIERS = frozenset("secret token apikey private access auth oauth credential credentials".split())
+_QUALIFIERS = frozenset(
+    ["secret", "token", "apikey", "private", "access", "auth", "oauth", "credential", "credentials"]
+)
 
 
 def _begins(before: str, keyword: str) -> bool:

@@ -1,13 +1,13 @@
-"""The telling part of a pattern: a cheap first look that says whether the whole pattern is worth running over a text.
+r"""The telling part of a pattern: a cheap first look that says whether the whole pattern is worth running over a text.
 
-Every match of a pattern contains a match of its lead, and leads are short and without long repetitions, so that hundreds of
-them run together in one small automaton.
+Every match of a pattern contains a match of its lead, and leads are short and without long repetitions, so that
+hundreds of them run together in one small automaton.
 
 Example:
-    >>> lead(r"\\bgh[pousr]_[A-Za-z0-9]{36,255}").pattern
-    '\\\\bgh[pousr]_(?:[A-Za-z0-9]){6,6}'
-    >>> lead(r"[A-Za-z0-9]{14}\\.atlasv1\\.[\\w-]{60,70}")
-    Lead(pattern='\\\\.atlasv1\\\\.(?:[\\\\w-]){6,6}', literals=9)
+    >>> lead(r"\bgh[pousr]_[A-Za-z0-9]{36,255}").pattern
+    '\\bgh[pousr]_[A-Za-z0-9]'
+    >>> lead(r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}")
+    Lead(pattern='\\.atlasv1\\.[\\w-]', literals=9)
 """
 
 from __future__ import annotations
@@ -69,16 +69,21 @@ def _sequence(pattern: str, at: int, *, inner: bool) -> _Read:
         at = times.end() if times else at
         least, most = _times(times)
         if most > _MOST:
-            most = least = min(least, _MOST)
+            most = least = min(least, _MOST if count else 1)
             complete = False
         if going and most:
             text += part if most == 1 == least else f"(?:{part}){{{least},{most}}}"
             literals += count * least
         going = going and complete
         if not going and not inner:
-            best = max(best, Lead(text, literals), key=lambda found: found.literals)
+            best = max(best, Lead(text, literals), key=_telling)
             text, literals, going = "", 0, True
-    return _Read(max(best, Lead(text, literals), key=lambda found: found.literals), at, going)
+    last = Lead(text, literals)
+    return _Read(last if inner else max(best, last, key=_telling), at, going)
+
+
+def _telling(found: Lead) -> tuple[int, int]:
+    return found.literals, len(found.pattern)
 
 
 def _times(times: re.Match[str] | None) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Secrets in addresses and headers: URL user parts, Authorization and Cookie headers, curl's -u, login pairs, pgpass lines."""
+"""Secrets in addresses and headers: URL user parts, Authorization, Cookie, curl's -u, login pairs, pgpass lines."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from brainkit.scrub import judge
+from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.values import chosen_in_prose
-from brainkit.scrub.page import Page, Pattern
 
-_USERINFO = Pattern(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://[^\s/:\"'<>`]{0,200}:([^\s/\"'<>`]{1,300})@[\w.$\[{:-]")
+_USERINFO = Pattern(r"://[^\s/:\"'<>`]{0,200}:([^\s/\"'<>`]{1,300})@[\w.$\[{:-]")
 _SLASHED = Pattern(
-    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|ldaps?|ftps?|sftp|smb|cifs|rtsps?|mqtts?|smtps?|imaps?)(?:\+\w+)?://[^\s/:@\"'<>`]{0,100}:([^\s@\"'<>`]{1,200})@[\w.$\[{-]"
+    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|ldaps?|ftps?|sftp|smb|cifs"
+    r"|rtsps?|mqtts?|smtps?|imaps?)(?:\+\w+)?://[^\s/:@\"'<>`]{0,100}:([^\s@\"'<>`]{1,200})@[\w.$\[{-]"
 )
 _DSN = Pattern(r"(?:^|[\s\"'=(])[\w.-]{1,64}:([^\s:@/\"'<>`(){}]{3,100})@(?:tcp\(|unix\(|[\w.-]{1,100}:\d{2,5}/)")
 _ORACLE = Pattern(r"\b[\w.$#-]{1,32}/([^\s/@\"'<>`{}$]{3,64})@//?[\w.-]{1,100}(?::\d{2,5})?/\w")
@@ -20,11 +21,14 @@ _SCHEME = Pattern(
     r"\b(?:bearer|basic|ntlm|negotiate)\b[\"'`]?[:=]?[ \t]{1,4}[\"'`]?([\w+/=.~%-]{6,})", ignore_case=True
 )
 _HEADER = Pattern(
-    r"\b(?:proxy-)?authorization[\"'\])]{0,3}[ \t]{0,4}[:=,][>]?[ \t]{0,4}[\"'`/]{0,2}(?:(?:token|bot|apikey|key|hmac|digest|aws4-hmac-sha256|sso-key|client-id|oauth|splunk|genieKey|ntlm|negotiate|ssws|basic|bearer)[ \t:=]{1,3})?[\"'`]?([\w+/=.~%:-]{8,})",
+    r"\b(?:proxy-)?authorization[\"'\])]{0,3}[ \t]{0,4}[:=,][>]?[ \t]{0,4}[\"'`/]{0,2}(?:(?:token|bot"
+    r"|apikey|key|hmac|digest|aws4-hmac-sha256|sso-key|client-id|oauth|splunk|genieKey|ntlm|negotiate|ssws"
+    r"|basic|bearer)[ \t:=]{1,3})?[\"'`]?([\w+/=.~%:-]{8,})",
     ignore_case=True,
 )
 _SIGNATURE = Pattern(
-    r"\b(?:oauth_signature|oauth_token_secret|signature|x-amz-signature|x-amz-security-token|hmac)=[\"']?([\w%+/=-]{16,})",
+    r"\b(?:oauth_signature|oauth_token_secret|signature|x-amz-signature|x-amz-security-token|hmac)=[\"']?"
+    r"([\w%+/=-]{16,})",
     ignore_case=True,
 )
 _COOKIE = Pattern(
@@ -36,17 +40,21 @@ _COOKIE_SETTING = re.compile(
     r"(?i)(?:path|domain|expires|max-age|samesite|version|priority|secure|httponly|theme|lang|locale)\Z"
 )
 _USER_FLAG = Pattern(
-    r"[ \t(\"'\[,](?:-u|--user|--proxy-user|-U|--http-user|--basic)[ \t=,\"']{0,4}[\"']?([^\s:\"'$<{]{1,100}):([^\s\"'$<{][^\s\"']{0,200})"
+    r"[ \t(\"'\[,](?:-u|--user|--proxy-user|-U|--http-user|--basic)[ \t=,\"']{0,4}[\"']?"
+    r"([^\s:\"'$<{]{1,100}):([^\s\"'$<{][^\s\"']{0,200})"
 )
 _LOGIN = Pattern(
-    r"\b(?:log[ -]?ins?|zugang(?:sdaten)?|credentials?|creds|anmeldung|anmeldedaten|account|user(?:name)?[ ]?[/&+|][ ]?pass(?:word)?|benutzer(?:name)?[ ]?[/&+|][ ]?passwor?t|id/pw)\b[^\n:=/|]{0,30}[:=][ \t]{0,4}[\"'`*]{0,3}([\w.@+-]{2,64})[\"'`]{0,2}[ \t]?[/:|,][ \t]?[\"'`]{0,2}([^\s\"'`/|,<>{}$]{4,64})",
+    r"\b(?:log[ -]?ins?|zugang(?:sdaten)?|credentials?|creds|anmeldung|anmeldedaten|account|user"
+    r"(?:name)?[ ]?[/&+|][ ]?pass(?:word)?|benutzer(?:name)?[ ]?[/&+|][ ]?passwor?t"
+    r"|id/pw)\b[^\n:=/|]{0,30}[:=][ \t]{0,4}[\"'`*]{0,3}"
+    r"([\w.@+-]{2,64})[\"'`]{0,2}[ \t]?[/:|,][ \t]?[\"'`]{0,2}([^\s\"'`/|,<>{}$]{4,64})",
     ignore_case=True,
 )
 _PGPASS = Pattern(r"(?m)^[\w.*-]{1,253}:(?:[0-9]{2,5}|\*):[\w.*$-]{1,63}:[\w.*@-]{1,63}:([^\s:/][^\n\r]{0,200})$")
 _NETRC = Pattern(r"(?m)^[ \t]*(?:login|user)[ \t]+\S{1,200}\s+(?:account\s+\S{1,100}\s+)?password[ \t]+(\S{1,300})")
 _ACCOUNT = Pattern(r"\b(?:login|user)\s+\S{1,200}\s+password\s+(\S{1,300})", ignore_case=True)
 _EMAIL = Pattern(r"\b[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
-_SCHEMATIC = frozenset("PASSWORD PASS PASSWD PWD SECRET TOKEN KEY APIKEY API_KEY PASSWORT".split())
+_SCHEMATIC = frozenset(["PASSWORD", "PASS", "PASSWD", "PWD", "SECRET", "TOKEN", "KEY", "APIKEY", "API_KEY", "PASSWORT"])
 
 
 def find(page: Page) -> list[Finding]:
@@ -71,7 +79,7 @@ def _user_parts(page: Page) -> Iterator[Finding]:
         for start, end in pattern.spans(page, 1):
             if _is_url_password(text[start:end]):
                 yield Finding("url-password", start, end)
-    for pattern in (_DSN, _ORACLE):
+    for pattern in (_DSN, _ORACLE) if "@/" in text else (_DSN,):
         for start, end in pattern.spans(page, 1):
             value = text[start:end]
             if _is_url_password(value) and not value.isdigit() and not judge.is_name(value) and "." not in value:

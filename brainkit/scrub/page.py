@@ -1,10 +1,11 @@
 """The text as RE2 reads it, one byte a character, and patterns that look before they run.
 
-RE2 (google-re2) takes time linear in the text for every pattern. On ``str`` it converts offsets at each match; on bytes of one
-character each none are converted. Characters beyond Latin-1, lone surrogates among them, become ``?``: no rule tells them apart.
+RE2 (google-re2) takes time linear in the text for every pattern. On ``str`` it converts offsets at each match; on bytes
+of one character each none are converted. Characters beyond Latin-1, lone surrogates among them, become ``?``: no rule
+tells them apart.
 
-All patterns of the room share one automaton of their leads (``lead.py``), run once a text; a pattern whose lead is not in the
-text costs nothing more.
+All patterns of the room share one automaton of their leads (``lead.py``), run once a text; a pattern whose lead is not
+in the text costs nothing more.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ import re2
 
 from brainkit.scrub.lead import lead
 
-_STRAIGHT = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "\u2028": "\n", "\u2029": "\n", "\u00a0": " "}
+_STRAIGHT = {
+    **dict.fromkeys("\u201c\u201d\u201e", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a", "'"),
+    "\u2028": "\n",
+    "\u2029": "\n",
+    "\u00a0": " ",
+}
 _SELECTIVE = 3  # a lead with fewer fixed characters is in nearly every text
 
 
@@ -40,15 +47,15 @@ class Page:
 class Pattern:
     """A pattern in RE2 syntax, compiled when first needed."""
 
-    _registered: ClassVar[list[str]] = []
+    leads: ClassVar[list[str]] = []
 
     def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
         self.source = f"(?i){pattern}" if ignore_case else pattern
         found = lead(self.source)
         self.number = -1
         if found.literals >= _SELECTIVE:
-            self.number = len(self._registered)
-            self._registered.append(found.pattern)
+            self.number = len(self.leads)
+            self.leads.append(found.pattern)
 
     @functools.cached_property
     def compiled(self) -> Any:
@@ -58,14 +65,12 @@ class Pattern:
     def matches(self, page: Page) -> Iterator[Any]:
         """All matches on a page, as RE2 gives them."""
         if self.number < 0 or self.number in page.seen:
-            yield from self.compiled.finditer(page.data)
+            return self.compiled.finditer(page.data)  # type: ignore[no-any-return]  # re2 has no types
+        return iter(())
 
     def spans(self, page: Page, group: int = 0) -> Iterator[tuple[int, int]]:
         """Where the pattern, or one group of it, matches."""
-        for match in self.matches(page):
-            span = match.span(group)
-            if span[0] >= 0:
-                yield span
+        return (span for match in self.matches(page) if (span := match.span(group))[0] >= 0)
 
 
 def options() -> Any:
@@ -89,4 +94,4 @@ def union(patterns: list[str]) -> Any:
 
 @functools.cache
 def _leads() -> Any:
-    return union(Pattern._registered)
+    return union(Pattern.leads)

@@ -6,12 +6,13 @@ import re
 
 from brainkit.scrub import judge
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
+from brainkit.scrub.page import Page
 from brainkit.scrub.result import Finding
 from brainkit.scrub.values import Value, chosen_in_prose, is_secret, read_bare, read_quoted
-from brainkit.scrub.page import Page
 
 _ASSIGN = re.compile(
-    r"""[ \t]{0,2}\\{0,3}["'`*_\])}]{0,4}(?:[ \t]?\([^()\n]{0,40}\))?\*{0,2}[ \t]{0,40}(:=|=>|->|[=!]==?|[?+|]{1,2}=|=|::?)\*{0,2}[ \t]{0,40}"""
+    r"""[ \t]{0,2}\\{0,3}["'`*_\])}]{0,4}(?:[ \t]?\([^()\n]{0,40}\))?\*{0,2}[ \t]{0,40}"""
+    r"""(:=|=>|->|[=!]==?|[?+|]{1,2}=|=|::?)\*{0,2}[ \t]{0,40}"""
 )
 _TYPED = re.compile(
     r"(?:&?'?\w*\s*)?(?:str|string|String|bytes|SecretStr|char\s?\*|Optional\[\w+\]|\w+\s?\|\s?None)\s{0,4}=\s{0,4}"
@@ -29,7 +30,10 @@ _ELEMENT = re.compile(
 )
 _PLIST = re.compile(r"</key>\s{0,80}<string>([^<>\n]{1,400})</string>")
 _IS = re.compile(
-    r"""["'`*)]{0,3}(?:[ \t][^\n.:;"'`|=]{0,48}?)??[ \t]+(?:is|was|are|ist|lautet|lauten|war|wird|hei(?:\xdf|ss)t|(?:re)?set to|changed to|gesetzt auf|ge\xe4ndert auf|auf|to|mit|with)(?:[ \t]+(?:now|still|currently|just|simply|jetzt|nun|noch|weiterhin|set|changed|to|auf|again|wieder)){0,3}[ \t]*:?[ \t]+"""
+    r"""["'`*)]{0,3}(?:[ \t][^\n.:;"'`|=]{0,48}?)??[ \t]+(?:is|was|are|ist|lautet|lauten|war|wird|hei(?:\xdf|ss)t"""
+    r"""|(?:re)?set to|changed to|gesetzt auf|ge\xe4ndert auf|auf|to|mit|with)"""
+    r"""(?:[ \t]+(?:now|still|currently|just|simply|jetzt|nun|noch|weiterhin|set|changed|to|auf|again|wieder)){0,3}"""
+    r"""[ \t]*:?[ \t]+"""
 )
 _SPACE = re.compile(r"[ \t]{1,3}(?:[:=] ?)?[\"'`(\[]?(?=[A-Za-z0-9+/_])")
 _FOLLOW = re.compile(r"[^\n:]{0,60}:[ \t]*(?:\r?\n[ \t]*){1,3}[`\"']?([^\s`\"']{8,200})[`\"']?[ \t]*(?=\r?\n|\Z)")
@@ -40,10 +44,13 @@ _LISTED = re.compile(r"""["']([^"'\n]{1,400})["']""")
 _GLUED_VALUE = re.compile(
     r"(?:[-_]?(?:key|token|secret|access|api|id))*[-_]+([A-Za-z0-9][\w.~+/-]{15,}={0,2})(?![\w=])", re.IGNORECASE
 )
-_REST_OF_LINE = re.compile(r"[^\r\n]{0,400}")
+_READ = 400
+_REST_OF_LINE = re.compile(rf"[^\r\n]{{0,{_READ}}}")
+_RUN = re.compile(r"[^\s\"'`]*")
 _COMMENT = re.compile(r"[ \t]+(?:#|//|--|;).*|[ \t]*\\?$")
 _SETTING = re.compile(
-    r"(?i)[\s\-*>#/;|+$\d.)]*(?:(?:export|set|setx|env|arg|declare(?: -\w)?|readonly|local|-e|--env|let|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
+    r"(?i)[\s\-*>#/;|+$\d.)]*(?:(?:export|set|setx|env|arg|declare(?: -\w)?|readonly|local|-e|--env|let"
+    r"|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
 )
 _KIND = {Strength.PASSWORD: "password", Strength.SECRET: "secret", Strength.WEAK: "key"}
 
@@ -60,9 +67,16 @@ def find(page: Page) -> list[Finding]:
         if key is None:
             continue
         for value in _values(text, key):
-            found.append(Finding(_kind(key), value.start, value.end))
-            done = max(done, value.end)
+            stop = value.end if value.quoted or value.end - value.start < _READ else _run_end(text, value.end)
+            found.append(Finding(_kind(key), value.start, stop))
+            done = max(done, stop)
     return found
+
+
+def _run_end(text: str, at: int) -> int:
+    """Where the unbroken run goes on to, of which only the beginning was read and judged."""
+    rest = _RUN.match(text, at)
+    return rest.end() if rest else at
 
 
 def _kind(key: Key) -> str:
@@ -90,7 +104,12 @@ def _values(text: str, key: Key) -> list[Value]:
 def _glued(text: str, key: Key) -> Value | None:
     """``apikey-3c0c3965368a6b10f7640dbda46abfda``: the value is part of the name."""
     found = _GLUED_VALUE.match(text, key.keyword_end)
-    if found and judge.looks_random(found.group(1), 16) and not judge.harmless(found.group(1)):
+    if (
+        found
+        and judge.looks_random(found.group(1), 16)
+        and not judge.stands_in(found.group(1))
+        and not judge.is_name(found.group(1))
+    ):
         return Value(found.start(1), found.end(1), found.group(1))
     return None
 
@@ -107,7 +126,8 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
         return _listed(text, key, at) or [v for v in (_followed(text, key),) if v]
     quoted = read_quoted(text, at)
     if quoted is not None:
-        rest = quoted._replace(literal=True)
+        exact = assign.group() == "=" and key.name.isupper()
+        rest = quoted._replace(literal=True, exact=exact)
         return [rest] if is_secret(key, rest) else []
     array = _LIST.match(text, at)
     if array:
@@ -200,7 +220,8 @@ def _block(text: str, key: Key, at: int) -> list[Value]:
     """The lines of a YAML block scalar below the key."""
     line = text.rfind("\n", 0, key.start) + 1
     indent = len(text[line : key.start]) - len(text[line : key.start].lstrip(" \t"))
-    values, size = [], len(text)
+    values: list[Value] = []
+    size = len(text)
     while at < size and len(values) < 200:
         end = text.find("\n", at)
         end = size if end < 0 else end
@@ -222,7 +243,7 @@ def _block(text: str, key: Key, at: int) -> list[Value]:
 
 def _listed(text: str, key: Key, at: int) -> list[Value]:
     """The items of a YAML list below the key."""
-    values = []
+    values: list[Value] = []
     while len(values) < 200:
         item = _ITEM.match(text, at)
         if item is None:
@@ -249,7 +270,7 @@ def _argument(text: str, key: Key) -> Value | None:
     """``env("API_TOKEN", "x")``, ``("x-api-key", "x")``, ``os.environ.get("PASSWORD") or "x"``."""
     found = _ARGUMENT.match(text, key.end)
     value = read_quoted(text, found.end()) if found else None
-    if value is None or key.strength == Strength.WEAK and not judge.looks_random(value.text, 16):
+    if value is None or (key.strength == Strength.WEAK and not judge.looks_random(value.text, 16)):
         return None
     if not (
         judge.looks_chosen(value.text)

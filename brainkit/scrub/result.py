@@ -25,7 +25,8 @@ class ScrubResult(NamedTuple):
 
 def redact(text: str, findings: tuple[Finding, ...]) -> str:
     """The text with each finding replaced by ``[REDACTED:<kind>]``."""
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for kind, start, end in findings:
         parts += (text[at:start], f"[REDACTED:{kind}]")
         at = end

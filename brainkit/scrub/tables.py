@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
+from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.values import Value, chosen_in_prose, is_secret
-from brainkit.scrub.page import Page, Pattern
 
 _RULE = Pattern(r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-{1,}:?[ \t]*)+\|?[ \t\r]*$")
 _NOISE = " \t\r`*_\"'"
@@ -28,9 +28,14 @@ def find(page: Page) -> list[Finding]:
 
 def _markdown(page: Page) -> Iterator[Finding]:
     text = page.text
+    done = 0
     for rule_start, rule_end in _RULE.spans(page):
+        if rule_start < done:  # a row of the table before
+            continue
         head = text.rfind("\n", max(0, rule_start - 4000), max(0, rule_start - 1)) + 1
-        keys = [_key(cell.text) for cell in _cells(text, head, rule_start - 1, "|")]
+        headings = _cells(text, head, rule_start - 1, "|")
+        keys = [_key(cell.text) for cell in headings]
+        yield from _row(headings, [])
         at = rule_end + 1
         while at < len(text):
             end = text.find("\n", at)
@@ -38,7 +43,7 @@ def _markdown(page: Page) -> Iterator[Finding]:
             if "|" not in text[at:end]:
                 break
             yield from _row(_cells(text, at, end, "|"), keys)
-            at = end + 1
+            at = done = end + 1
 
 
 def _row(cells: list[_Cell], keys: list[Key | None]) -> Iterator[Finding]:
@@ -54,7 +59,7 @@ def _row(cells: list[_Cell], keys: list[Key | None]) -> Iterator[Finding]:
 
 
 def _csv(page: Page) -> Iterator[Finding]:
-    """A text that begins with a CSV heading; only a password's column, since such a text is often a list of anything."""
+    """A text that begins with a CSV heading; only a password's column, since such a text lists anything."""
     text = page.text
     heading = _CSV.match(text)
     if heading is None:

@@ -11,7 +11,8 @@ from brainkit.scrub.page import Page, Pattern, union
 from brainkit.scrub.result import Finding
 from brainkit.scrub.rules import Row, rows
 
-_LONG = Pattern(r"[\w.+/=~:@|!$^*%{},-]{18,}")
+_LONG = Pattern(r"[\w.+/=~:@|!$^*%{},-]{20,}")
+_CRYPT = re.compile(r"\$[\w-]*\$")  # looks like a template's variables: $6$salt$hash
 _FIGURE = re.compile(rb"[0-9]")
 
 _PATTERNS = [(row, Pattern(row.pattern)) for row in rows()]
@@ -20,7 +21,7 @@ _SHAPES = [(row, pattern) for row, pattern in _PATTERNS if pattern.number < 0]
 
 
 def find(page: Page) -> list[Finding]:
-    """Everything on the page that has one of the formats.
+    r"""Everything on the page that has one of the formats.
 
     Formats that begin with something rare (``ghp_``) are looked for where their beginning occurs; those that do not
     (``[0-9a-f]{32}\\.[A-Za-z0-9]{16}``) in the text's long unbroken stretches.
@@ -43,7 +44,9 @@ def _run(row: Row, compiled: Any, page: Page, offset: int, data: bytes, found: l
     for match in compiled.finditer(data):
         start, end = match.span(group)
         value = page.text[start + offset : end + offset]
-        if start >= 0 and (not row.judged or judge.looks_issued(value)) and not judge.stands_in(value):
+        if start < 0 or (row.judged and not judge.looks_issued(value)):
+            continue
+        if _CRYPT.match(value) or not judge.stands_in(value):
             found.append(Finding(row.kind, start + offset, end + offset))
 
 

@@ -1,4 +1,4 @@
-"""The user's own rules and allow-list, from the TOML file that BOR_SCRUB_RULES names.
+r"""The user's own rules and allow-list, from the TOML file that BOR_SCRUB_RULES names.
 
 ::
 
@@ -6,7 +6,7 @@
 
     [[rule]]
     kind = "badge"                                  # reported and marked as [REDACTED:badge]
-    pattern = 'badge no\\. (\\d{6})'                  # RE2; its first group goes, or all of the match
+    pattern = 'badge no\. (\d{6})'                   # RE2; its first group goes, or all of the match
     ignore_case = true                              # default false
 """
 
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import re2
 
 from brainkit.errors import SettingsError
-from brainkit.scrub.result import Finding
 from brainkit.scrub.page import Page, options
+from brainkit.scrub.result import Finding
 
 _VARIABLE = "BOR_SCRUB_RULES"
 _KIND = re.compile(r"[a-z0-9-]{1,64}")

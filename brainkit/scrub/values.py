@@ -11,21 +11,24 @@ from brainkit.scrub.keywords import Key, Strength
 _OPEN_QUOTE = re.compile(r"""[A-Za-z@$]{0,2}(\\{0,3}(?:\"\"\"|'''|["'`]))""")
 _LONGEST = 8000
 _JUDGED = 96  # characters of a value that are judged
-_BARE = re.compile(r"[^\s\"'`<>]\S{0,2000}")
+_BARE = re.compile(r"[^\s\"'`<>]\S{0,399}")
 _CALL = re.compile(r"[A-Za-z_][\w.:>-]{0,80}\(")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+(?:\(.*)?(?:\[.*)?")
 _VERSION = re.compile(r"[vV]?\d+(?:[._-][\w]+)*")
-_WORD = re.compile(r"[A-Za-zÀ-ÿ]+")
+_NESTED = re.compile(r"\w[=:]\w")  # another key with its value
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CHOSEN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}[0-9]{1,6}[!@#$%&*?.]*")
 _TERMS = re.compile(
-    r"(?i)(?:base|sha|md|utf|ipv?|oauth|x|ed|argon|pbkdf|aes|rsa|k|s|h|v|http|p|ec|rc|hs|rs|es|ps|curve|pkcs|tls|int|uint|float|win|mp|php|python|node|postgres|web|step|day|part|user|app|test|server|vlan|port|eth|line|page|version|key|token|secret|option|level)-?[0-9]{1,5}"
+    r"(?i)(?:base|sha|md|utf|ipv?|oauth|x|ed|argon|pbkdf|aes|rsa|k|s|h|v|http|p|ec|rc|hs|rs|es|ps|curve"
+    r"|pkcs|tls|int|uint|float|win|mp|php|python|node|postgres|web|step|day|part|user|app|test|server|vlan"
+    r"|port|eth|line|page|version|key|token|secret|option|level)-?[0-9]{1,5}"
 )
 _NAMED_AFTER = re.compile(
     r"(?i)(?:.*[-_./])?(?:passwords?|passwd|secrets?|tokens?|keys?|credentials?|creds|ref|cert|tls|name)"
 )
 _SENTENCE = re.compile(
-    r"(?i)\b(?:password|passwort|kennwort|enter|must|please|invalid|required|forgot|confirm|the|your|with|from|for|is|der|die|das|und|and|or|not|will|can|should|see|bitte|eingeben|characters|zeichen|in)\b"
+    r"(?i)\b(?:password|passwort|kennwort|enter|must|please|invalid|required|forgot|confirm|the|your|with"
+    r"|from|for|is|der|die|das|und|and|or|not|will|can|should|see|bitte|eingeben|characters|zeichen|in)\b"
 )
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 
@@ -38,6 +41,7 @@ class Value(NamedTuple):
     text: str
     quoted: bool = False
     literal: bool = False  # a whole line of a settings file, or a KEY=value: no variable of a program
+    exact: bool = False  # in quotes after KEY=, where no sentence stands
     followed: str = ""  # the character after it
 
 
@@ -104,20 +108,14 @@ def _is_password(text: str, value: Value) -> bool:
         return (
             (value.quoted or value.literal)
             and len(words) <= 8
-            and not _SENTENCE.search(text)
-            and (len(words) > 2 or any(map(judge.looks_chosen, words)))
+            and (value.exact or not _SENTENCE.search(text))
+            and (value.exact or len(words) > 2 or any(map(judge.looks_chosen, words)))
         )
     if text.isdigit():
         return len(text) >= 4 and (value.quoted or value.literal)
-    if judge.is_name(text) and _NAMED_AFTER.fullmatch(text):
+    if judge.is_env_name(text) or (judge.is_name(text) and _NAMED_AFTER.fullmatch(text)):
         return False
-    if judge.is_env_name(text):
-        return False
-    if value.quoted:
-        return True
-    if value.literal:
-        return True
-    return chosen_in_prose(text)
+    return value.quoted or value.literal or chosen_in_prose(text)
 
 
 def _is_token(text: str, value: Value) -> bool:
@@ -156,9 +154,10 @@ def _is_long_token(key: Key, text: str) -> bool:
 
 
 def chosen_in_prose(text: str) -> bool:
-    """Whether a bare word of a sentence is a password: ``hunter2``, ``S0mmer!26``, not ``sha256`` nor ``base64-encoded``."""
+    """Whether a bare word of a sentence is a password: ``hunter2``, ``S0mmer!26``, not ``sha256``."""
     if (
         len(text) < 4
+        or _NESTED.search(text)
         or not judge.looks_chosen(text)
         or _VERSION.fullmatch(text)
         or _TERMS.fullmatch(text)

@@ -4,23 +4,67 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from psycopg import sql
+from psycopg.types.json import Json
 
 from brainkit.chunking import Chunk
 from brainkit.readers import Document
-from brainkit.store.database import Connection, Database
+from brainkit.store.database import Database
 from brainkit.store.lexicon import tsvector_literal
-from brainkit.store.terms import detect_language, document_terms
-from brainkit.store.vectors import embedding_text, text_hash, vector_tables
+from brainkit.store.terms import Language, detect_language, document_terms
+from brainkit.store.vectors import embedding_text, text_hash
 
 _NAMESPACE: Final = uuid.UUID("6f0a4f6e-3f2b-5c59-9d0a-0c7a7d2c5b11")
 _PROSE: Final = frozenset({"markdown", "text", "html", "rst", "org"})
+
+
+_BEGIN: Final = """
+select set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended(%s, 0))
+"""
+"""The files are still there if the machine dies within a commit; the run ends with a synchronous one."""
+_OLD: Final = """
+select d.content_hash, d.index_version,
+       (select coalesce(max(id), 0) from chunks where document_id = %(id)s),
+       array(select id from embedding_models order by id)
+from (values (1)) v left join documents d on d.id = %(id)s
+"""
+_PUT_DOCUMENT: Final = """
+insert into documents (id, source, path, full_path, title, content, content_hash, format, language, ts, tags, links,
+                       redactions, note, scrub_version, index_version, size, mtime_ns)
+values (%(id)s, %(source)s, %(path)s, %(full_path)s, %(title)s, %(content)s, %(content_hash)s, %(format)s, %(language)s,
+        %(ts)s, %(tags)s, %(links)s, %(redactions)s, %(note)s, %(scrub_version)s, %(index_version)s, %(size)s,
+        %(mtime_ns)s)
+on conflict (id) do update set
+  (full_path, title, content, content_hash, format, language, ts, tags, links, redactions, note, scrub_version,
+   index_version, size, mtime_ns, indexed_at) =
+  (excluded.full_path, excluded.title, excluded.content, excluded.content_hash, excluded.format, excluded.language,
+   excluded.ts, excluded.tags, excluded.links, excluded.redactions, excluded.note, excluded.scrub_version,
+   excluded.index_version, excluded.size, excluded.mtime_ns, now())
+"""
+_PUT_CHUNKS: Final = """
+with given as (
+  select * from json_to_recordset(%(chunks)s)
+                n (position int, heading text, content text, content_hash text, length int, tsv tsvector)
+), made as (
+  insert into chunks (document_id, position, heading, content, content_hash)
+  select %(id)s, position, heading, content, content_hash from given order by position returning id, position
+)
+insert into lexemes (chunk_id, document_id, language, length, tsv)
+select made.id, %(id)s, %(language)s, length, tsv from made join given using (position)
+"""
+_KEEP_VECTORS: Final = """
+insert into {0} (chunk_id, embedding)
+select distinct on (new.id) new.id, v.embedding
+from chunks new join chunks old on old.content_hash = new.content_hash and old.id <> new.id
+join {0} v on v.chunk_id = old.id
+where new.document_id = %(id)s and new.id > %(newest)s order by new.id, old.id on conflict do nothing
+"""
 
 
 class Change(StrEnum):
@@ -100,97 +144,51 @@ class DocumentStore:
         size: int,
         mtime_ns: int,
     ) -> Change:
-        """Store a document and its chunks in one transaction; vectors of chunks that stay the same are kept."""
-        key = document_id(source, path)
-        language = detect_language(document.content, prose=document.format in _PROSE)
-        with self._database.connection() as connection, connection.transaction():
-            # The files are still there if the machine dies within this commit; the run ends with a synchronous one.
-            connection.execute("set local synchronous_commit = off")
-            connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"{source}\x1f{path}",))
-            old = connection.execute(
-                "select content_hash, index_version from documents where id = %s", (key,)
-            ).fetchone()
-            if old == (document.content_hash, index_version):
-                connection.execute("update documents set size = %s, mtime_ns = %s where id = %s", (size, mtime_ns, key))
-                return Change.UNCHANGED
-            connection.execute(
-                """insert into documents (id, source, path, full_path, title, content, content_hash, format, language,
-                                          ts, tags, links, redactions, note, scrub_version, index_version, size, mtime_ns)
-                   values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-                   on conflict (id) do update set (full_path, title, content, content_hash, format, language, ts, tags,
-                       links, redactions, note, scrub_version, index_version, size, mtime_ns, indexed_at) =
-                     (excluded.full_path, excluded.title, excluded.content, excluded.content_hash, excluded.format,
-                      excluded.language, excluded.ts, excluded.tags, excluded.links, excluded.redactions, excluded.note,
-                      excluded.scrub_version, excluded.index_version, excluded.size, excluded.mtime_ns, now())""",
-                (
-                    key,
-                    source,
-                    path,
-                    document.full_path,
-                    document.title,
-                    document.content,
-                    document.content_hash,
-                    document.format,
-                    language,
-                    document.ts,
-                    list(document.tags),
-                    list(document.links),
-                    json.dumps(dict(document.redactions)),
-                    document.note,
-                    document.scrub_version,
-                    index_version,
-                    size,
-                    mtime_ns,
-                ),
-            )
-            self._put_chunks(connection, key, document, list(chunks), language)
-            return Change.INDEXED if old is None else Change.REINDEXED
+        """Store a document and its chunks in one transaction; vectors of chunks that stay the same are kept.
 
-    @staticmethod
-    def _put_chunks(
-        connection: Connection, key: uuid.UUID, document: Document, chunks: list[Chunk], language: str
-    ) -> None:
-        rows = [
-            (
-                chunk.position,
-                chunk.heading,
-                chunk.content,
-                text_hash(embedding_text(document.title, chunk.heading, chunk.content)),
-            )
-            for chunk in chunks
-        ]
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
-        newest = connection.execute("select coalesce(max(id), 0) from chunks where document_id = %s", (key,)).fetchone()
-        ids = [
-            row[0]
-            for row in connection.execute(
-                """insert into chunks (document_id, position, heading, content, content_hash)
-               select %s, n.* from unnest(%s::int[], %s::text[], %s::text[], %s::text[]) n order by 1 returning id""",
-                (key, *columns),
-            )
-        ]
-        terms = [
-            document_terms(embedding_text(document.title, chunk.heading, chunk.content), language)  # type: ignore[arg-type]  # a Language by construction
-            for chunk in chunks
-        ]
-        connection.execute(
-            """insert into lexemes (chunk_id, document_id, language, length, tsv)
-               select n.id, %s, %s, n.length, n.tsv::tsvector from unnest(%s::bigint[], %s::int[], %s::text[]) n (id, length, tsv)""",
-            (key, language, ids, [len(found) for found in terms], [tsvector_literal(found) for found in terms]),
-        )
-        for table in vector_tables(connection):
-            # A text that was embedded before, here or in another document, is not embedded again.
-            connection.execute(
-                sql.SQL(
-                    """insert into {0} (chunk_id, embedding)
-                       select distinct on (new.id) new.id, v.embedding
-                       from chunks new join chunks old on old.content_hash = new.content_hash and old.id <> new.id
-                       join {0} v on v.chunk_id = old.id
-                       where new.id = any(%s) order by new.id, old.id on conflict do nothing"""
-                ).format(sql.Identifier(table)),
-                (ids,),
-            )
-        connection.execute("delete from chunks where document_id = %s and id <= %s", (key, newest[0] if newest else 0))
+        ``chunks`` are only taken when there is something to do.
+        """
+        key = document_id(source, path)
+        with self._database.connection() as connection, connection.pipeline(), connection.transaction():
+            connection.execute(_BEGIN, (f"{source}\x1f{path}",))
+            *old, newest, models = connection.execute(_OLD, {"id": key}).fetchone() or (None, None, 0, [])
+            if old == [document.content_hash, index_version]:
+                connection.execute(
+                    "update documents set size = %s, mtime_ns = %s, ts = %s where id = %s",
+                    (size, mtime_ns, document.ts, key),
+                )
+                return Change.UNCHANGED
+            language = detect_language(document.content, prose=document.format in _PROSE)
+            values = {
+                "id": key,
+                "source": source,
+                "path": path,
+                "full_path": document.full_path,
+                "title": document.title,
+                "content": document.content,
+                "content_hash": document.content_hash,
+                "format": document.format,
+                "language": language,
+                "ts": document.ts,
+                "tags": list(document.tags),
+                "links": list(document.links),
+                "redactions": Json(dict(document.redactions)),
+                "note": document.note,
+                "scrub_version": document.scrub_version,
+                "index_version": index_version,
+                "size": size,
+                "mtime_ns": mtime_ns,
+            }
+            connection.execute(_PUT_DOCUMENT, values)
+            rows = list(_chunk_rows(document.title, chunks, language))
+            connection.execute(_PUT_CHUNKS, {"id": key, "language": language, "chunks": Json(rows, _json)})
+            for model in models:
+                # A text that was embedded before, here or in another document, is not embedded again.
+                table = sql.Identifier(f"vectors_{model}")
+                connection.execute(sql.SQL(_KEEP_VECTORS).format(table), {"id": key, "newest": newest})
+            if newest:
+                connection.execute("delete from chunks where document_id = %s and id <= %s", (key, newest))
+            return Change.INDEXED if old == [None, None] else Change.REINDEXED
 
     def remove(self, ids: Collection[uuid.UUID]) -> None:
         """Remove documents with their chunks, lexemes and vectors."""
@@ -213,3 +211,22 @@ class DocumentStore:
         with self._database.connection() as connection:
             row = connection.execute(query, {"text": text}).fetchone()
             return int(row[0]) if row else 0
+
+
+def _chunk_rows(title: str, chunks: Iterable[Chunk], language: Language) -> Iterator[dict[str, object]]:
+    """Title and headings count for a chunk's words, as they do for its vector."""
+    for chunk in chunks:
+        text = embedding_text(title, chunk.heading, chunk.content)
+        terms = document_terms(text, language)
+        yield {
+            "position": chunk.position,
+            "heading": chunk.heading,
+            "content": chunk.content,
+            "content_hash": text_hash(text),
+            "length": len(terms),
+            "tsv": tsvector_literal(terms),
+        }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from brainkit.store.database import Database
 
-_MAX_POSITION = 16_383  # PostgreSQL's limit; it keeps at most 256 positions of one lexeme
+_POSITIONS = [str(position) for position in range(1, 16_384)]  # PostgreSQL's limit; of one lexeme it keeps 255
 
 
 def tsvector_literal(terms: Sequence[str]) -> str:
@@ -17,10 +17,10 @@ def tsvector_literal(terms: Sequence[str]) -> str:
         >>> tsvector_literal(["pool", "tank", "pool"])
         "'pool':1,3 'tank':2"
     """
-    positions: defaultdict[str, list[int]] = defaultdict(list)
-    for position, term in enumerate(terms, 1):
-        positions[term].append(min(position, _MAX_POSITION))
-    return " ".join(f"{quoted(term)}:{','.join(map(str, found))}" for term, found in positions.items())
+    positions: defaultdict[str, list[str]] = defaultdict(list)
+    for position, term in zip(_POSITIONS, terms, strict=False):
+        positions[term].append(position)
+    return " ".join([f"{quoted(term)}:{','.join(found)}" for term, found in positions.items()])
 
 
 def quoted(term: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
+import unicodedata
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
@@ -18,9 +19,12 @@ TERMS_VERSION: Final = 1
 """Goes up when the same text would give other terms; documents are then indexed anew."""
 
 _MAX_TERM = 120
-_WORD = re.compile(r"[^\W_]+(?:[._/@:+#~-]+[^\W_]+)*", re.UNICODE)
-_APOSTROPHE = re.compile(r"(?<=\w)['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
-_SPLIT = re.compile(r"[._/@:+#~-]+")
+_TOKEN = re.compile(r"[^\W_]+(?:[._/@:+#~-]+[^\W_]+)*")
+_APOSTROPHE = re.compile(r"['\u2019](?<=\w.)(?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
+_OUTER = re.compile(r"[/@:+#~]+")
+_INNER = re.compile(r"[._-]+")
+_NAME = re.compile(r"[._@\d]")
+_SEPARATORS = re.compile(r"[._/@:+#~-]+")
 _CAMEL = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _STOP: Final[dict[Language, frozenset[str]]] = {"english": ENGLISH, "german": GERMAN, "simple": frozenset()}
 _local = threading.local()
@@ -47,8 +51,8 @@ def detect_language(text: str, *, prose: bool = True) -> Language:
         'german'
     """
     words = re.findall(r"[^\W\d_]+", text[:20_000].lower())
-    english = sum(word in ENGLISH for word in words)
-    german = sum(word in GERMAN for word in words)
+    english = sum(map(ENGLISH.__contains__, words))
+    german = sum(map(GERMAN.__contains__, words))
     if german > english:
         return "german"
     if prose and len(words) >= 60 and english < 0.04 * len(words):
@@ -63,7 +67,7 @@ def document_terms(text: str, language: Language) -> list[str]:
         >>> document_terms("Restarting k3s-node-02", "english")
         ['restart', 'k3s-node-02', 'k3s', 'node', '02']
     """
-    return [lexeme for word in _words(text) if (lexeme := _lexeme(word, language))]
+    return [lexeme for token in _tokens(text) for lexeme in _lexemes(token, language)]
 
 
 def question_terms(question: str) -> list[Term]:
@@ -75,7 +79,7 @@ def question_terms(question: str) -> list[Term]:
     """
     stop = _STOP[detect_language(question)]
     found: dict[tuple[str, str, str], Term] = {}
-    for word in _words(question):
+    for word in (word for token in _tokens(question) for word in _words(token)):
         if word in stop:
             continue
         term = Term(word, _stem(word, "english"), _stem(word, "german"), word)
@@ -83,38 +87,49 @@ def question_terms(question: str) -> list[Term]:
     return list(found.values())
 
 
-def _words(text: str) -> Iterator[str]:
-    """Lower-case words; a compound such as ``nginx.conf`` or ``INV/2026/7`` whole, if it reads as a name, then its parts."""
-    for match in _WORD.finditer(_APOSTROPHE.sub("", text)):
-        token = match.group()
-        parts = _SPLIT.split(token)
-        if len(parts) > 1 and _is_name(token, parts):
-            yield token.lower()[:_MAX_TERM]
+def _tokens(text: str) -> list[str]:
+    """What stands between blanks and brackets; composed and decomposed umlauts are the same."""
+    return _TOKEN.findall(_APOSTROPHE.sub("", unicodedata.normalize("NFC", text)))
+
+
+@functools.lru_cache(maxsize=50_000)
+def _lexemes(token: str, language: Language) -> tuple[str, ...]:
+    """Lexemes of one token of a document; texts repeat their tokens, so most of them are known already."""
+    return tuple(_stem(word, language) for word in _words(token) if word not in _STOP[language])
+
+
+def _words(token: str) -> Iterator[str]:
+    """Lower-case words of a token; a compound such as ``etc/nginx.conf`` whole, if it reads as a name, then its parts.
+
+    Its parts are taken apart in turn: of ``http://10.0.0.7:8080/`` the address is a word too, as are its numbers.
+    """
+    segments = _OUTER.split(token)
+    if len(segments) > 1 and _is_name(token):
+        yield _folded(token)
+    for segment in filter(None, (segment.strip("._-") for segment in segments)):
+        parts = _INNER.split(segment)
+        if len(parts) > 1 and _is_name(segment):
+            yield _folded(segment)
         for part in parts:
             pieces = _CAMEL.split(part) if not part.islower() and not part.isupper() else [part]
             if len(pieces) > 1:
-                yield part.lower()[:_MAX_TERM]
-            for piece in pieces:
-                yield piece.lower()[:_MAX_TERM]
+                yield _folded(part)
+            yield from map(_folded, pieces)
 
 
-def _is_name(token: str, parts: list[str]) -> bool:
-    """Whether a compound means something as a whole: a file, host, address, number, not ``and/or`` or ``self-hosted``."""
-    return len(parts) > 2 or "." in token or "@" in token or any(c.isdigit() for c in token)
+def _is_name(token: str) -> bool:
+    """Whether a compound means something as a whole: a file, host or number, not ``and/or`` or ``self-hosted``."""
+    return bool(_NAME.search(token)) or len(_SEPARATORS.findall(token)) > 1
 
 
-def _lexeme(word: str, language: Language) -> str:
-    return "" if word in _STOP[language] else _stem(word, language)
+def _folded(word: str) -> str:
+    """Without case; ``ß`` becomes ``ss``."""
+    return word.casefold()[:_MAX_TERM]
 
 
 def _stem(word: str, language: Language) -> str:
     if language == "simple" or not word.isalpha():
         return word
-    return str(_cached_stem(word, language))
-
-
-@functools.lru_cache(maxsize=200_000)
-def _cached_stem(word: str, language: Language) -> str:
     # Stemmer objects are not safe to share between threads.
     stemmers = _local.__dict__.setdefault("stemmers", {})
     if language not in stemmers:

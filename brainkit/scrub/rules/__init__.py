@@ -1,8 +1,9 @@
 """The formats of secrets as data: one text file a theme, one line a format.
 
-A line holds the kind, the pattern and the public page or standard that the format comes from, separated by two or more blanks.
-A pattern is RE2 syntax over Latin-1 bytes, with ``UUID`` for a UUID. What is taken out is its first group, or all of it when
-it has none. A kind with ``?`` has a weak shape: what matches must also look like an issued value (``judge.looks_issued``).
+A line holds the kind, the pattern and the public page or standard that the format comes from, separated by two or more
+blanks. A pattern is RE2 syntax over Latin-1 bytes, with ``UUID`` for a UUID. What is taken out is its first group, or
+all of it when it has none. A kind with ``?`` has a weak shape: what matches must also look like an issued value
+(``judge.looks_issued``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ def rows() -> tuple[Row, ...]:
     tables = sorted((f for f in files(__name__).iterdir() if f.name.endswith(".txt")), key=lambda f: f.name)
     lines = [line for table in tables for line in table.read_text("utf-8").splitlines()]
     return tuple(_row(line) for line in lines if line and not line.startswith("#"))
+
+
+def words(name: str) -> list[str]:
+    """The words of one list in ``words/``."""
+    lines = (files(__name__) / "words" / f"{name}.txt").read_text("utf-8").splitlines()
+    return [word for line in lines if not line.startswith("#") for word in line.split()]
 
 
 def _row(line: str) -> Row:

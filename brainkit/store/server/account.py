@@ -80,7 +80,7 @@ def account_for(os_user: str) -> Account:
 
 
 def _own_name() -> str:
-    import pwd  # noqa: PLC0415 - not on Windows, where this package must still be importable
+    import pwd  # not on Windows, where this package must still be importable
 
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
@@ -92,7 +92,7 @@ def _own_name() -> str:
 
 
 def _entry(name: str) -> Any:
-    import pwd  # noqa: PLC0415 - not on Windows, where this package must still be importable
+    import pwd  # not on Windows, where this package must still be importable
 
     try:
         return pwd.getpwnam(name)
@@ -101,7 +101,7 @@ def _entry(name: str) -> Any:
 
 
 def _create(name: str) -> Any:
-    import grp  # noqa: PLC0415 - not on Windows, where this package must still be importable
+    import grp  # not on Windows, where this package must still be importable
 
     try:
         grp.getgrnam(name)

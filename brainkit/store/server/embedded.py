@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
@@ -109,8 +110,10 @@ class EmbeddedServer:
                     if last:
                         process.stop(held.postmaster)
             except psycopg.OperationalError:
-                held.surrender()  # the server is gone already
-            except (OSError, ServerStartError) as error:
+                held.surrender()
+                if not self.home.is_dir():  # the server cannot read its data any more, nor count who uses it
+                    process.stop(held.postmaster, signal.SIGQUIT)
+            except (OSError, psutil.Error, ServerStartError) as error:
                 held.surrender()
                 logger.warning("the embedded PostgreSQL server was left running: %s", error)
 
@@ -122,8 +125,8 @@ class EmbeddedServer:
         with locked(self.home / LOCK):
             where = layout.locate(self.home)
             for data in where.state.glob("pg[0-9]*"):
-                if (pid := process.postmaster(data)) is not None:
-                    process.stop(pid)
+                if (postmaster := process.postmaster(data)) is not None:
+                    process.stop(postmaster)
             for folder in {where.state, where.socket}:
                 if folder.exists():
                     shutil.rmtree(folder)
@@ -221,9 +224,9 @@ class EmbeddedServer:
 
     def _attach(self) -> lease.Lease | None:
         held = lease.obtain(self._conninfo("postgres", lease.APPLICATION), _RECOVERY_SECONDS)
-        if held is not None and held.postmaster != process.recorded_pid(self.data_dir):
+        if held is not None and held.postmaster.pid != process.recorded_pid(self.data_dir):
             # Its data were deleted or replaced under it, so what it holds is no longer this brain.
-            logger.warning("stopping a PostgreSQL server (process %d) whose data are gone", held.postmaster)
+            logger.warning("stopping a PostgreSQL server (process %d) whose data are gone", held.postmaster.pid)
             held.surrender()
             process.stop(held.postmaster, signal.SIGQUIT)
             return None

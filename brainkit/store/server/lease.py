@@ -28,8 +28,8 @@ class Lease:
 
     def __init__(self, connection: abc.PGconn) -> None:
         self._connection = connection
-        self.postmaster: int = psutil.Process(connection.backend_pid).ppid()
-        """Process id of the server that granted the lease."""
+        self.postmaster: psutil.Process = psutil.Process(psutil.Process(connection.backend_pid).ppid())
+        """The server that granted the lease, with its birth: no later process of its number is taken for it."""
         self.server_version: str = (connection.parameter_status(b"server_version") or b"").decode().split(" ")[0]
         """Version of that server, such as ``18.6``."""
 

@@ -26,7 +26,7 @@ def locked(path: Path, timeout: float = 660.0) -> Iterator[None]:
         ServerStartError: somebody else held it all the time.
         OSError: the file cannot be made or opened.
     """
-    import fcntl  # noqa: PLC0415 - not on Windows, where this package must still be importable
+    import fcntl  # not on Windows, where this package must still be importable
 
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:

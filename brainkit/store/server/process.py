@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import signal
 import time
 from pathlib import Path
@@ -31,15 +30,16 @@ def recorded_pid(data: Path) -> int | None:
         return None
 
 
-def postmaster(data: Path) -> int | None:
-    """The process id of the live server that works in ``data``."""
+def postmaster(data: Path) -> psutil.Process | None:
+    """The live server that works in ``data``, if one does."""
     pid = recorded_pid(data)
+    if pid is None:
+        return None
     try:
-        if pid is not None and _is_in(process := psutil.Process(pid), data) and process.cwd() == str(data):
-            return pid
-    except psutil.Error:
-        pass  # gone, a zombie, or somebody else's that we may not look at
-    return None
+        process = psutil.Process(pid)
+        return process if process.cwd() == str(data) and _is_in(process, data) else None
+    except psutil.Error:  # gone, a zombie, or somebody else's that we may not look at
+        return None
 
 
 def holders(data: Path) -> list[psutil.Process]:
@@ -99,25 +99,24 @@ def clear_stale(data: Path, socket: Path, answers: Callable[[], bool]) -> bool:
     return True
 
 
-def stop(pid: int, how: signal.Signals = signal.SIGINT, timeout: float = 600.0) -> None:
-    """Stop a postmaster and wait until it is gone: SIGINT ends its sessions and writes a checkpoint.
+def stop(postmaster: psutil.Process, how: signal.Signals = signal.SIGINT, timeout: float = 600.0) -> None:
+    """Stop a server and wait until it is gone: SIGINT ends its sessions and writes a checkpoint.
 
     By signal and not by pg_ctl, because Python starts no processes while it exits (3.12.0, 3.12.1).
 
     Args:
-        pid: the postmaster.
+        postmaster: its first process; one that is gone is no error.
         how: SIGINT is PostgreSQL's fast shutdown, SIGQUIT the immediate one.
         timeout: seconds to wait; afterwards it goes on alone, and a warning is logged.
     """
     try:
-        process = psutil.Process(pid)
-        os.kill(pid, how)
-    except (psutil.NoSuchProcess, ProcessLookupError):
+        postmaster.send_signal(how)
+    except psutil.NoSuchProcess:
         return
     deadline = time.monotonic() + timeout
-    while _runs(process):
+    while _runs(postmaster):
         if time.monotonic() > deadline:
-            logger.warning("PostgreSQL (process %d) has not stopped within %.0f s", pid, timeout)
+            logger.warning("PostgreSQL (process %d) has not stopped within %.0f s", postmaster.pid, timeout)
             return
         time.sleep(0.01)
 

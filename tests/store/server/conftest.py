@@ -36,7 +36,7 @@ def home(lived_in):
     server = EmbeddedServer(lived_in)
     if process.holders(server.data_dir):
         server.start()
-        process.stop(process.recorded_pid(server.data_dir))
+        process.stop(process.postmaster(server.data_dir))
         server.release()
 
 
@@ -53,7 +53,8 @@ def actor():
     started = []
 
     def start(name, *arguments):
-        environment = os.environ | {"PYTHONPATH": str(Path(brainkit.__file__).parents[1])}
+        path = os.pathsep.join([str(Path(brainkit.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        environment = os.environ | {"PYTHONPATH": path}
         child = subprocess.Popen(
             [sys.executable, ACTORS, name, *map(str, arguments)],
             stdin=subprocess.PIPE,

@@ -156,6 +156,8 @@ def test_a_busy_backend_that_outlives_its_postmaster_is_ended(server, monkeypatc
         # Never looks up from its work, as a long index build does not.
         backend.suspend()
         os.kill(process.recorded_pid(server.data_dir), signal.SIGKILL)
+        while process.postmaster(server.data_dir) is not None:
+            time.sleep(0.01)
         server.start()
         assert not backend.is_running() or backend.status() == psutil.STATUS_ZOMBIE
     with psycopg.connect(server.conninfo()) as connection:

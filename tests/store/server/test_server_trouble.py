@@ -42,15 +42,16 @@ def test_no_server_is_no_lease_and_no_address_is_an_error(tmp_path):
 
 
 def test_a_server_that_is_slow_to_stop_is_left_to_itself(stubborn, caplog):
-    process.stop(stubborn.pid, timeout=0.05)
+    process.stop(psutil.Process(stubborn.pid), timeout=0.05)
     assert f"process {stubborn.pid}) has not stopped" in caplog.text
     assert stubborn.poll() is None
 
 
 def test_stopping_what_is_gone_does_nothing(stubborn):
-    process.stop(stubborn.pid, signal.SIGKILL)
+    known = psutil.Process(stubborn.pid)
+    process.stop(known, signal.SIGKILL)
     stubborn.wait()
-    process.stop(stubborn.pid)
+    process.stop(known)
     assert not psutil.pid_exists(stubborn.pid)
 
 

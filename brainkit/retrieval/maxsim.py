@@ -1,0 +1,116 @@
+"""Late interaction: rerank the first chunks token by token, with the embedder's own token vectors (ColBERT's MaxSim).
+
+Source: Khattab and Zaharia 2020, arXiv:2004.12832; here weighted by inverse document frequency.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from brainkit.embedding import Embedder, TokenVectors
+from brainkit.errors import RetrievalSettingsError
+from brainkit.retrieval.recall import RecalledChunk
+from brainkit.store.vectors import embedding_text
+
+FUNCTION_WORD: Final = 0.05
+"""Weight of a question's token that is no term: stop words and punctuation hardly count."""
+CACHE_BYTES: Final = 192 * 2**20
+"""Memory for token vectors of chunks, about 1,000 chunks of MiniLM."""
+
+
+class MaxSim:
+    """Reranks chunks; keeps the token vectors of the chunks it saw last. Safe to use from several threads."""
+
+    def __init__(self, embedder: Embedder, cache_bytes: int = CACHE_BYTES) -> None:
+        self._embedder = embedder
+        self._most = cache_bytes
+        self._held = 0
+        self._cache: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def rerank(
+        self, question: str, weights: Mapping[str, float], chunks: Sequence[RecalledChunk], first: int, weight: float
+    ) -> list[RecalledChunk]:
+        """Chunks in their new order: to the score of each of the first, ``weight`` times its late interaction is added.
+
+        Args:
+            question: what was asked.
+            weights: idf of the question's words.
+            chunks: best first.
+            first: how many of them to look at.
+            weight: of the late interaction, which is -1..1.
+
+        Raises:
+            RetrievalSettingsError: the embedder has no token vectors.
+        """
+        top = list(chunks[:first])
+        asked = self._embedder.token_vectors([question])
+        if asked is None:
+            raise RetrievalSettingsError(
+                f"maxsim needs token vectors, and the embedder {self._embedder.name} has none: use minilm, or leave it out"
+            )
+        importance = _token_weights(asked[0].tokens, weights)
+        if not top or not importance.sum():
+            return list(chunks)
+        scored = [
+            replace(chunk, score=chunk.score + weight * _maxsim(asked[0].vectors, vectors, importance))
+            for chunk, vectors in zip(top, self._vectors(top), strict=True)
+        ]
+        return sorted([*scored, *chunks[first:]], key=lambda chunk: (-chunk.score, chunk.chunk_id))
+
+    def _vectors(self, chunks: Sequence[RecalledChunk]) -> list[np.ndarray]:
+        with self._lock:
+            known = {c.chunk_id: self._cache[c.chunk_id] for c in chunks if c.chunk_id in self._cache}
+            for key in known:
+                self._cache.move_to_end(key)
+        missing = [c for c in chunks if c.chunk_id not in known]
+        if missing:
+            texts = [embedding_text(c.title, c.heading, c.text) for c in missing]
+            found: list[TokenVectors] = self._embedder.token_vectors(texts) or []
+            new = {c.chunk_id: f.vectors.astype(np.float16) for c, f in zip(missing, found, strict=True)}
+            known |= new
+            self._keep(new)
+        return [known[c.chunk_id] for c in chunks]
+
+    def _keep(self, new: Mapping[int, np.ndarray]) -> None:
+        with self._lock:
+            for key, vectors in new.items():
+                if key not in self._cache:
+                    self._cache[key] = vectors
+                    self._held += vectors.nbytes
+            while self._held > self._most and self._cache:
+                self._held -= self._cache.popitem(last=False)[1].nbytes
+
+
+def _maxsim(question: np.ndarray, chunk: np.ndarray, importance: np.ndarray) -> float:
+    """Weighted mean over the question's tokens of the best match in the chunk; 0 for an empty chunk."""
+    if not len(chunk):
+        return 0.0
+    best = (question @ chunk.astype(np.float32).T).max(axis=1)
+    return float((importance * best).sum() / importance.sum())
+
+
+def _token_weights(tokens: Sequence[str], weights: Mapping[str, float]) -> np.ndarray:
+    """Weight of each wordpiece [n]: its word's idf, or next to nothing for a function word."""
+    words: list[str] = []
+    owner: list[int] = []
+    for token in tokens:
+        if token.startswith("##") and words:
+            words[-1] += token[2:]
+        else:
+            words.append(token)
+        owner.append(len(words) - 1)
+    plain = {_unaccented(word): value for word, value in weights.items()}
+    return np.array([max(FUNCTION_WORD, plain.get(words[number], 0.0)) for number in owner], np.float64)
+
+
+def _unaccented(word: str) -> str:
+    """A word as MiniLM's tokenizer writes it: without accents."""
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))

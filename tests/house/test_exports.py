@@ -1,0 +1,58 @@
+"""The exported names of every package, pinned: a name that comes or goes is a decision."""
+
+import importlib
+import importlib.metadata
+import pkgutil
+
+import pytest
+
+import brainkit
+
+EXPORTS = {
+    "brainkit": """Brain BrainkitError Certificate Decision ImportReport Label Recall Reply RetrievalSettings Settings
+        __version__""",
+    "brainkit.answering": "Quote Reply Source deflection extract reply_to suggest",
+    "brainkit.chunking": "Chunk JsonChunker MarkdownChunker PythonChunker TextChunker YamlChunker chunk",
+    "brainkit.cli": "",
+    "brainkit.embedding": """EmbedResult Embedder MiniLMEmbedding ModelIdentity TokenVectors WordLlamaEmbedding
+        make_embedder""",
+    "brainkit.eval": "",
+    "brainkit.gate": """FEATURES GATES Calibration Certificate Count CrossFit Decision EvidenceGate Gate Interval
+        LabelledEvidence Scored StratumRate Threshold allowed_false_answers certify clopper_pearson cross_fit decide
+        exact_threshold gather labels_needed make_gate shipped_threshold""",
+    "brainkit.ingestion": "EmbedReport FileOutcome ImportReport Importer embed_pending",
+    "brainkit.labels": "STRATA HiddenVariant Label Problem Relevant check hidden_variant load merge save",
+    "brainkit.readers": """Block Document Format FoundFile Skipped TextScrubber blocks front_matter_end parse_python
+        read scan""",
+    "brainkit.retrieval": """Evidence FullDocumentPostprocessor HybridRetriever Recall RecalledChunk RecalledDocument
+        RetrievalSettings Searcher absolute_score""",
+    "brainkit.scrub": "SCRUB_VERSION Finding ScrubResult ScrubTransform Scrubber scrub",
+    "brainkit.scrub.rules": "",
+    "brainkit.store": """Change Database DocumentRow DocumentStore LabelStore Language PendingChunk QueryLog Term
+        VectorStore detect_language document_terms question_terms""",
+    "brainkit.store.migrations": "",
+    "brainkit.store.server": "EmbeddedServer Programs",
+}
+
+
+def test_every_package_is_pinned():
+    found = [module.name for module in pkgutil.walk_packages(brainkit.__path__, "brainkit.") if module.ispkg]
+    assert sorted([*found, "brainkit"]) == sorted(EXPORTS)
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_package_exports_what_is_pinned_and_all_of_it_is_there(name):
+    package = importlib.import_module(name)
+    exported = getattr(package, "__all__", [])
+    assert sorted(exported) == sorted(EXPORTS[name].split())
+    assert all(getattr(package, one) is not None for one in exported)
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTS if EXPORTS[name]])
+def test_what_is_not_there_is_an_attribute_error(name):
+    with pytest.raises(AttributeError, match="no attribute 'nothing_of_that_name'"):
+        _ = importlib.import_module(name).nothing_of_that_name
+
+
+def test_version_is_that_of_the_distribution():
+    assert brainkit.__version__ == importlib.metadata.version("brainkit")

@@ -1,0 +1,61 @@
+"""What is quick to import: nothing heavy is loaded before it is needed (told by the modules, not by the clock)."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "alembic", "kingfisher_sdk", "llama_index", "matplotlib", "numpy", "onnxruntime", "pandas", "psycopg", "scipy",
+    "sklearn", "sqlalchemy", "tokenizers", "wordllama",
+}  # fmt: skip
+ASK = "import sys, json; {}; json.dump(sorted({{m.split('.')[0] for m in sys.modules}}), sys.stderr)"
+RUN = """
+import sys
+from brainkit.cli import main
+sys.argv = ['brainkit', *{arguments!r}]
+try:
+    main({app})
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+
+
+def loaded(code: str) -> set[str]:
+    command = [sys.executable, "-c", code + ASK.format("pass")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stderr[done.stderr.rindex("[") :]))
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("import brainkit\n", set()),
+        ("from brainkit import Settings\n", set()),
+        ("import brainkit.scrub\n", set()),
+        ("import brainkit.labels, brainkit.readers, brainkit.embedding, brainkit.cli.app, brainkit.eval.command\n", set()),
+        ("import brainkit.brain\n", {"numpy", "psycopg", "scipy"}),
+    ],
+    ids=["brainkit", "Settings", "scrub", "rooms", "brain"],
+)
+def test_an_import_loads_only_what_it_needs(code, allowed):
+    assert loaded(code) & HEAVY <= allowed
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["import", "--help"], ["ask", "--help"], ["eval", "--help"], ["eval", "fit", "--help"]]
+)
+def test_help_and_version_load_nothing_heavy(arguments):
+    assert loaded(RUN.format(arguments=arguments, app="")) & HEAVY == set()
+
+
+def test_help_of_the_main_job_loads_nothing_heavy():
+    code = RUN.format(arguments=["--help"], app="app, 'python -m brainkit.eval'")
+    assert loaded("from brainkit.eval.command import app\n" + code) & HEAVY == set()
+
+
+def test_a_command_that_runs_does_load_them(tmp_path):
+    """The probe sees what it is meant to see."""
+    assert {"numpy", "llama_index"} <= loaded("from brainkit.retrieval import HybridRetriever\n") & HEAVY
