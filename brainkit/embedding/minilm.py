@@ -29,7 +29,7 @@ MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6
 MAX_TOKENS = 256
 WINDOW = MAX_TOKENS - 2
 OVERLAP = 32
-BATCH_TOKENS = 2048
+BATCH_TOKENS = 512
 """Padded tokens in one run: enough to keep two to eight cores busy, small enough to stay in their caches."""
 RECIPE = {
     "model": MODEL_SHA256,

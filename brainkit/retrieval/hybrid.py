@@ -1,7 +1,8 @@
 """The hybrid search: both channels, score completion, fusion and ranks in one SQL statement.
 
-Lexical scores are BM25 (Robertson & Zaragoza 2009, k1 and b below; idf as in Lucene). PostgreSQL has no term frequency to
-offer, but ``ts_rank`` of a single lexeme is (1 + 1/4 + ... + 1/tf^2) / (pi^2/6), a known function of it, and is inverted here.
+Lexical scores are BM25 (Robertson & Zaragoza 2009, k1 and b below; idf as in Lucene). PostgreSQL has no term frequency
+to offer, but ``ts_rank`` of a single lexeme is (1 + 1/4 + ... + 1/tf^2) / (pi^2/6), a known function of it, and is
+inverted here: exactly up to 255, the most positions PostgreSQL keeps.
 """
 
 from __future__ import annotations
@@ -38,35 +39,45 @@ class Candidates(NamedTuple):
 _GAIN: Final = (
     """a.idf * %(k1p)s * l.tf / (l.tf + %(k1)s * (1 - %(b)s + %(b)s * l.length / greatest(n.mean_length, 1)))"""
 )
-_TF: Final = """round(1 / (1.6449340668482264 * (1.0000001 - ts_rank(array[1, 1, 1, 1]::float4[], tsv, a.query)::float8)) - 0.5)"""
+_TF: Final = """
+  round(1 / (1.6449340668482264 * (1.0000001 - ts_rank(array[1, 1, 1, 1]::float4[], tsv, a.query)::float8)) - 0.5)
+"""
 _STATEMENT: Final = """
-with terms as materialized (
-  select t.ord, t.language, t.query, coalesce(s.documents, 0) as df
+with hidden as materialized (
+  select c.id, l.language, l.length, l.tsv from chunks c join lexemes l on l.chunk_id = c.id
+  where c.document_id = any(%(exclude)s::uuid[])
+), counts as materialized (
+  select greatest(n.chunks - h.chunks, 0) as chunks,
+         (n.mean_length * n.chunks - h.length) / greatest(n.chunks - h.chunks, 1) as mean_length,
+         n.newest_chunk < (select coalesce(max(chunk_id), 0) from lexemes) as stale
+  from lexicon n, (select count(*) as chunks, coalesce(sum(length), 0) as length from hidden) h
+), terms as materialized (
+  select t.ord, t.language, t.query, greatest(coalesce(s.documents, 0) - (
+           select count(*) from hidden h where h.language = t.language and h.tsv @@ t.query), 0) as df
   from unnest(%(ords)s::int[], %(languages)s::text[], %(lexemes)s::text[], %(queries)s::text[]::tsquery[])
        t (ord, language, lexeme, query)
   left join lexeme_stats s on s.language = t.language and s.lexeme = t.lexeme
 ), weights as materialized (
   select ord, df, ln(1 + (greatest(l.chunks - df, 0) + 0.5) / (df + 0.5)) as idf,
          sum(df) over (order by df, ord) <= %(rows)s or row_number() over (order by df, ord) <= 2 as wanted
-  from (select ord, sum(df) as df from terms group by ord) t, lexicon l
+  from (select ord, sum(df) as df from terms group by ord) t, counts l
 ), mass as materialized (
   select coalesce(sum(idf), 0) * %(k1p)s as most from weights
 ), asked as materialized (
-  select t.ord, t.language, t.query, w.idf, w.wanted from terms t join weights w using (ord) where t.df > 0
-), hidden as materialized (
-  select id from chunks where document_id = any(%(exclude)s::uuid[])
+  select t.ord, t.language, t.query, w.idf, w.wanted from terms t join weights w using (ord), counts n
+  where t.df > 0 or n.stale
 ), dense as materialized (
   {dense}
 ), matches as materialized (
   select l.chunk_id, sum({gain}) as bm25
-  from asked a cross join lexicon n
+  from asked a cross join counts n
   cross join lateral (select chunk_id, length, {tf} as tf from lexemes
                       where tsv @@ a.query and language = a.language
-                        and document_id <> all(%(exclude)s::uuid[])) l
+                        and chunk_id not in (select id from hidden)) l
   where a.wanted and %(lexical)s > 0 group by l.chunk_id
 ), weighed as materialized (
   select m.chunk_id, m.bm25 + case when exists (select from asked where not wanted) then coalesce(
-           (select sum({gain}) from asked a cross join lexicon n
+           (select sum({gain}) from asked a cross join counts n
             cross join lateral (select length, {tf} as tf from lexemes
                                 where chunk_id = m.chunk_id and language = a.language and tsv @@ a.query) l
             where not a.wanted), 0) else 0 end as bm25
@@ -81,17 +92,19 @@ with terms as materialized (
   select f.*, {cosine} as cosine, case when m.most > 0 then t.bm25 / m.most else 0 end as share, t.matched
   from fused f cross join mass m cross join lateral (
     select coalesce(sum({gain}), 0) as bm25, coalesce(array_agg(a.ord order by a.ord), array[]::int[]) as matched
-    from asked a cross join lexicon n
+    from asked a cross join counts n
     cross join lateral (select length, {tf} as tf from lexemes
                         where chunk_id = f.chunk_id and language = a.language and tsv @@ a.query offset 0) l
   ) t
 )
 select s.chunk_id, c.document_id, c.source, c.path, c.title, c.heading, c.content, s.cosine, s.dense_rank, s.lexical_rank,
-       s.share, {score} as score, s.matched, (select array_agg(array[w.ord, w.idf, w.df] order by w.ord) from weights w)
-from scored s cross join lateral (
+       s.share, {score} as score, s.matched, w.weights
+from (select array_agg(array[ord, idf, df] order by ord) as weights from weights) w
+left join scored s on true
+left join lateral (
   select c.document_id, d.source, d.path, d.title, c.heading, c.content
   from chunks c join documents d on d.id = c.document_id where c.id = s.chunk_id offset 0
-) c
+) c on true
 order by score desc, s.chunk_id
 """
 _DENSE: Final = """
@@ -106,7 +119,8 @@ _RANKS: Final = {
     "ts_rank_cd": "(select ts_rank_cd(l.tsv, {any}) from lexemes l where l.chunk_id = w.chunk_id)",
 }
 _ANY: Final = "(select string_agg(distinct query::text, ' | ')::tsquery from asked)"
-_RRF: Final = "(coalesce(%(dense_weight)s / (%(k)s + s.dense_rank), 0) + coalesce(%(lexical_weight)s / (%(k)s + s.lexical_rank), 0))"
+_RRF: Final = """(coalesce(%(dense_weight)s / (%(k)s + s.dense_rank), 0)
+                + coalesce(%(lexical_weight)s / (%(k)s + s.lexical_rank), 0))"""
 _CONVEX: Final = "(%(alpha)s * coalesce(s.cosine, 0) + (1 - %(alpha)s) * s.share)"
 
 
@@ -126,7 +140,7 @@ def search(
         vector: the question's embedding [d]; None leaves the dense channel out.
         table: the vector table of the embedding's model.
         settings: pools, fusion and its parameters.
-        exclude: documents that are treated as absent.
+        exclude: documents that are treated as absent: in the counts that weigh the terms, too.
     """
     terms = terms[:MOST_TERMS]
     dense = vector is not None and settings.mode != "lexical"
@@ -173,7 +187,9 @@ def search(
     }
     with database.connection() as connection:
         rows = connection.execute(statement, values, prepare=True).fetchall()
-    chunks = [RecalledChunk(*row[:12], matched=frozenset(row[12])) for row in rows]
-    weights = rows[0][13] or [] if rows else []
-    idf = {int(ord_): float(value) for ord_, value, _ in weights}
-    return Candidates(chunks, idf or dict.fromkeys(range(len(terms)), 0.0), sum(row[2] == 0 for row in weights))
+    chunks = [RecalledChunk(*row[:12], frozenset(row[12])) for row in rows if row[0] is not None]
+    weights = [(int(ord_), float(idf), df) for ord_, idf, df in rows[0][13] or []]
+    seen = frozenset[int]().union(*(chunk.matched for chunk in chunks))  # more than the counts know, if they are stale
+    return Candidates(
+        chunks, {ord_: idf for ord_, idf, _ in weights}, sum(df == 0 and ord_ not in seen for ord_, _, df in weights)
+    )

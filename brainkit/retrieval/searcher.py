@@ -18,6 +18,8 @@ from brainkit.retrieval.recall import Recall, RecalledChunk, RecalledDocument
 from brainkit.retrieval.settings import RetrievalSettings
 from brainkit.store import Database, DocumentStore, VectorStore, question_terms
 
+REMEMBERED = 1024
+"""Questions whose embedding is kept: the gate, the suggestions and an evaluation ask the same ones again."""
 log = logging.getLogger(__name__)
 
 
@@ -30,6 +32,7 @@ class Searcher:
         self._vectors = vectors
         self._documents = documents
         self._maxsim = MaxSim(embedder)
+        self._embedded: dict[str, np.ndarray] = {}
 
     def recall(
         self,
@@ -54,7 +57,7 @@ class Searcher:
         degraded = ""
         if vector is None and text:
             try:
-                vector = self._embedder.embed_query(text)
+                vector = self._embed(text)
             except EmbedderUnavailableError as error:
                 degraded = f"searched by words only: {error}"
                 log.warning("%s", degraded)
@@ -74,6 +77,14 @@ class Searcher:
             degraded=degraded,
             latency_ms=1000 * (time.perf_counter() - started),
         )
+
+    def _embed(self, text: str) -> np.ndarray:
+        """The question's embedding; asked again within the next hundreds of questions, it is not computed again."""
+        if text not in self._embedded:
+            while len(self._embedded) >= REMEMBERED:
+                self._embedded.pop(next(iter(self._embedded)), None)
+            self._embedded[text] = self._embedder.embed_query(text)
+        return self._embedded[text]
 
     def _group(self, chunks: list[RecalledChunk]) -> list[RecalledDocument]:
         """Documents by their best chunk, in order."""

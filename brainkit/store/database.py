@@ -6,13 +6,13 @@ import contextlib
 import logging
 from collections.abc import Iterator
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import psycopg
 from pgvector.psycopg import register_vector
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from brainkit.errors import DatabaseError, ServerTooOldError
+from brainkit.errors import DatabaseError, ServerTooOldError, SettingsError
 from brainkit.settings import Settings
 from brainkit.store import migrations
 from brainkit.store.server import EmbeddedServer
@@ -31,6 +31,7 @@ class Database:
 
     Raises:
         ServerStartError: the embedded server does not start.
+        SettingsError: BOR_DATABASE_URL is no address.
         DatabaseError: BOR_DATABASE_URL does not answer.
         ServerTooOldError: PostgreSQL < 17 or pgvector < 0.8.
         SchemaError: the tables were made by a newer brainkit.
@@ -41,19 +42,19 @@ class Database:
         if settings.database_url is None:
             self.server = EmbeddedServer(settings.home, bin_dir=settings.pg_bin, os_user=settings.pg_osuser)
             self.server.start()
-            self._conninfo, url = self.server.conninfo(), self.server.url()
+            self._conninfo = self.server.conninfo()
         else:
             self._conninfo = settings.database_url.get_secret_value()
-            url = "postgresql+psycopg://" + self._conninfo.split("://", 1)[1]
+            _parts(self._conninfo)
         try:
-            self._prepare(url)
+            self._prepare()
             self._pool = ConnectionPool(
                 self._conninfo,
                 min_size=1,
                 max_size=POOL_SIZE,
                 timeout=CONNECT_SECONDS,
                 configure=_configure,
-                check=ConnectionPool.check_connection,
+                check=self._check,
                 kwargs={"autocommit": True},
                 open=True,
             )
@@ -66,8 +67,8 @@ class Database:
         """Where the database is, without user or password."""
         if self.server is not None:
             return f"embedded, {self.server.data_dir}"
-        parts = urlsplit(self._conninfo)
-        return f"{parts.hostname or 'local socket'}:{parts.port or 5432}{parts.path}"
+        parts = _parts(self._conninfo)
+        return f"{parts.get('host') or 'local socket'}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -76,6 +77,8 @@ class Database:
         Raises:
             DatabaseError: no connection is to be had, or the server went away; the next call tries anew.
         """
+        if self._pool.closed:
+            raise DatabaseError(f"the database ({self.address}) was closed: open the brain again")
         try:
             with self._pool.connection() as connection:
                 yield connection
@@ -84,7 +87,8 @@ class Database:
                 with contextlib.suppress(DatabaseError):
                     self.server.start()
             raise DatabaseError(
-                f"the database ({self.address}) does not answer: {_first_line(error)}. Try again; `brainkit doctor` tells more"
+                f"the database ({self.address}) does not answer: {_first_line(error)}. "
+                "Try again; `brainkit doctor` tells more"
             ) from error
 
     def versions(self) -> dict[str, str]:
@@ -112,32 +116,72 @@ class Database:
         if self.server is not None:
             self.server.release()
 
-    def _prepare(self, url: str) -> None:
+    def _check(self, connection: Connection) -> None:
+        """Before a connection is lent: one that broke is replaced, after the embedded server was started anew if need be."""
         try:
-            with psycopg.connect(self._conninfo, autocommit=True, connect_timeout=int(CONNECT_SECONDS)) as connection:
-                _check_versions(connection)
-                migrations.upgrade(connection, url)
+            ConnectionPool.check_connection(connection)
+        except psycopg.OperationalError:
+            if self.server is not None:
+                with contextlib.suppress(DatabaseError):
+                    self.server.start()
+            raise
+
+    def _prepare(self) -> None:
+        try:
+            with (
+                psycopg.connect(self._conninfo, autocommit=True, connect_timeout=int(CONNECT_SECONDS)) as connection,
+                migrations.locked(connection),
+            ):
+                check_versions(connection)
+                migrations.upgrade(connection, self._conninfo)
         except psycopg.OperationalError as error:
             raise DatabaseError(
                 f"no connection to the database of BOR_DATABASE_URL ({self.address}): {_first_line(error)}. "
                 "Check the address, or unset it to use the embedded server"
             ) from error
+        except psycopg.Error as error:
+            raise DatabaseError(
+                f"the database of BOR_DATABASE_URL ({self.address}) cannot be prepared: {_first_line(error)}"
+            ) from error
 
 
-def _check_versions(connection: Connection) -> None:
+def _parts(address: str) -> dict[str, Any]:
+    """Host, port, database and so on of an address; an error shows none of it, since a password may stand anywhere.
+
+    Raises:
+        SettingsError: it is no address, or a character of its password cuts it at the wrong place.
+    """
+    try:
+        parts = conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        parts = {"port": "?"}
+    if "@" in str(parts.get("host", "")) or not all(
+        p.isdigit() for p in str(parts.get("port") or 5432).split(",") if p
+    ):
+        raise SettingsError(
+            "BOR_DATABASE_URL is not allowed: an address such as postgresql://user:password@host:5432/database, "
+            "in whose password @ is written %40, / %2F, : %3A, ? %3F, # %23 and % %25"
+        )
+    return parts
+
+
+def check_versions(connection: Connection) -> None:
+    """Make pgvector available in a database of a server that is new enough.
+
+    Raises:
+        ServerTooOldError: PostgreSQL < 17, or no pgvector >= 0.8.
+    """
     server = connection.info.server_version // 10_000
     if server < POSTGRES_NEEDED:
         raise ServerTooOldError(f"PostgreSQL {server} at BOR_DATABASE_URL: brainkit needs {POSTGRES_NEEDED} or newer")
-    offered = connection.execute("select default_version from pg_available_extensions where name='vector'").fetchone()
+    offered = connection.execute("select 1 from pg_available_extensions where name = 'vector'").fetchone()
     if offered is None:
         raise ServerTooOldError("the server has no pgvector: install pgvector 0.8 or newer there")
     connection.execute("create extension if not exists vector")
-    row = connection.execute("select extversion from pg_extension where extname='vector'").fetchone()
-    found = tuple(int(part) for part in str(row[0] if row else "0").split(".")[:2])
-    if found < PGVECTOR_NEEDED:
-        raise ServerTooOldError(
-            f"pgvector {found[0]}.{found[1]}: brainkit needs 0.8; run ALTER EXTENSION vector UPDATE"
-        )
+    row = connection.execute("select extversion from pg_extension where extname = 'vector'").fetchone()
+    version = str(row[0]) if row else "0"
+    if tuple(int(part) for part in version.split(".")[:2]) < PGVECTOR_NEEDED:
+        raise ServerTooOldError(f"pgvector {version}: brainkit needs 0.8 or newer; run ALTER EXTENSION vector UPDATE")
 
 
 def _configure(connection: Connection) -> None:

@@ -55,13 +55,13 @@ def test_readme_names_no_variable_that_is_none():
 
 
 def test_readme_names_every_command():
-    missing = [name for name in COMMANDS if name not in readme()]
+    missing = [name for name in COMMANDS if name not in readme() and name.replace(" ", ".", 1) not in readme()]
     assert not missing, f"README.md does not name {', '.join(missing)}"
 
 
 def test_readme_names_no_command_that_is_none():
     typed = {name.split()[1] for name in COMMANDS}
-    named = re.findall(r"^\s*(?:\$ )?(?:uv run )?brainkit ([a-z]+)", readme(), re.MULTILINE)
+    named = re.findall(r"(?:`|uv run |^\$ )brainkit ([a-z]+)", readme(), re.MULTILINE)
     unknown = sorted(set(named) - typed)
     assert not unknown, f"README.md names {', '.join(unknown)}"
 
