@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from brainkit import Brain, Settings
+from brainkit.readers import Document
 from brainkit.store import Database
 from brainkit.store.server import EmbeddedServer
 
@@ -35,6 +38,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
     running = EmbeddedServer(tmp_path_factory.mktemp("server"))
     with running:
         with psycopg.connect(running.conninfo(), autocommit=True) as connection:
+            connection.execute("alter system set fsync = off")  # its end would wait for the disk, for every test's database
+            connection.execute("select pg_reload_conf()")
+            connection.execute("alter system set fsync = off")  # nothing here has to survive a power cut
+            connection.execute("select pg_reload_conf()")
             connection.execute("create database template_brain")
         Database(Settings(database_url=_url(running, "template_brain"))).close()
         yield running
@@ -42,12 +49,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
 
 
 @pytest.fixture
-def database_url(server: EmbeddedServer) -> str:
-    """Address of a new, migrated, empty database."""
+def database_url(server: EmbeddedServer) -> Iterator[str]:
+    """Address of a new, migrated, empty database; dropped after the test."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(server.conninfo(), autocommit=True) as connection:
-        connection.execute(f"create database {name} template template_brain")
-    return _url(server, name)
+        connection.execute(f"create database {name} template template_brain strategy file_copy")
+    yield _url(server, name)
+    with psycopg.connect(server.conninfo(), autocommit=True) as connection:
+        connection.execute(f"drop database {name} with (force)")
 
 
 @pytest.fixture
@@ -55,6 +64,30 @@ def database(database_url: str) -> Iterator[Database]:
     """An open, empty database."""
     with Database(Settings(database_url=database_url)) as opened:
         yield opened
+
+
+@pytest.fixture
+def make_document() -> Callable[..., Document]:
+    """Makes a document as the readers would; the content decides its hash."""
+
+    def made(content: str, **fields: Any) -> Document:
+        values: dict[str, Any] = {
+            "path": "a.md",
+            "full_path": "/notes/a.md",
+            "title": "",
+            "content": content,
+            "content_hash": hashlib.sha256(content.encode()).hexdigest(),
+            "format": "markdown",
+            "tags": (),
+            "ts": None,
+            "links": (),
+            "redactions": {},
+            "scrub_version": "1",
+            "note": "",
+        }
+        return Document(**{**values, **fields})
+
+    return made
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from brainkit.answering.sentences import Piece, pieces
+from brainkit.answering.sentences import MAX_PIECE, Piece, pieces
 from brainkit.retrieval import RecalledChunk, RecalledDocument
 from brainkit.store import document_terms, question_terms
 
-MOST_QUOTED: Final = 600
-"""Characters quoted at most, leads included."""
+MOST_QUOTED: Final = MAX_PIECE
+"""Characters quoted at most, leads included; so any piece fits by itself."""
 _CONSIDERED: Final = 2000
 """Pieces whose words are compared; of longer documents those that retrieval found come first."""
 _SHORTLIST: Final = 32

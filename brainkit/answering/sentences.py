@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-MAX_PIECE: Final = 400
+MAX_PIECE: Final = 600
+"""Characters of a piece and its lead at most; a longer line is cut at spaces."""
+_MAX_ITEM: Final = 300
 _MAX_LEAD: Final = 160
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+(?=[A-ZÄÖÜ0-9\"'(\[`*_])")
 _ABBREVIATION: Final = re.compile(
@@ -69,10 +71,12 @@ class _Cutter:
     def __init__(self) -> None:
         self.found: list[Piece] = []
         self._heading = ""
-        self._open: list[str] = []  # lines of the paragraph, list item or command that is being read
+        self._open: list[str] = []  # lines of the paragraph or list item that is being read
+        self._command: list[str] = []  # lines of a command that goes on in the next line
         self._item: int | None = None  # its indent, if it is a list item
         self._above: list[tuple[int, str]] = []  # list items or lines of code the next one may stand below
-        self._intro = self._last = self._comment = self._table = ""
+        self._comment = (0, "")  # the last comment, with its indent
+        self._intro = self._last = self._table = ""
         self._fenced = False
 
     def prose(self, line: str) -> None:
@@ -81,7 +85,7 @@ class _Cutter:
             self._table = ""
         if _FENCE.match(line):
             self.flush()
-            self._fenced, self._above, self._comment = not self._fenced, [], ""
+            self._fenced, self._above, self._comment = not self._fenced, [], (0, "")
             if self._fenced and not self._intro:
                 self._intro = self._last
         elif self._fenced:
@@ -93,7 +97,8 @@ class _Cutter:
             self._heading, self._intro, self._last, self._above = title.group(1), "", "", []
         elif stripped.startswith("|"):
             self.flush()
-            self._add(stripped, self._table)
+            if self._table:
+                self._add(stripped, self._table)
             self._table = self._table or stripped
         elif stripped.startswith((">", "<!--")):
             self.flush()
@@ -110,34 +115,35 @@ class _Cutter:
                 self.flush()
 
     def code(self, line: str) -> None:
-        stripped = line.strip()
-        if self._open or stripped.endswith("\\"):  # a command that goes on in the next line
-            self._open.append(line.rstrip())
-            if not stripped.endswith("\\"):
-                command = "\n".join(self._open).strip()
-                self._open = []
-                self._add(command, self._comment or self._intro)
-        elif not stripped:
-            self._comment = ""
-        elif stripped in {"---", "..."}:
-            self._above, self._comment = [], ""
+        self._command.append(line.rstrip())
+        if not self._command[-1].endswith("\\"):
+            self._end_command()
+
+    def _end_command(self) -> None:
+        lines, self._command = self._command, []
+        text = "\n".join(lines).strip()
+        if not text:
+            self._comment = (0, "")
+        elif text in {"---", "..."}:
+            self._above, self._comment = [], (0, "")
         else:
-            self._line(stripped, _indent(line))
+            self._line(text, _indent(lines[0]))
 
     def _line(self, text: str, indent: int) -> None:
         while self._above and self._above[-1][0] >= indent:
             self._above.pop()
         lead = self._above[-1][1] if self._above else self._intro
         if _COMMENT.match(text):
-            self._comment = text
+            self._comment = (indent, text)
             self._add(text, lead)
             return
         if not _OPENS.search(text):
-            self._add(text, self._comment or lead)
+            self._add(text, self._comment[1] if self._comment[0] == indent and self._comment[1] else lead)
         self._above.append((indent, text))
 
     def flush(self) -> None:
         """End what is being read."""
+        self._end_command()
         lines, self._open = self._open, []
         indent, self._item = self._item, None
         if not lines:
@@ -149,7 +155,7 @@ class _Cutter:
             while self._above and self._above[-1][0] >= indent:
                 self._above.pop()
             lead = self._above[-1][1] if self._above else self._intro
-            for part in [text] if len(text) <= MAX_PIECE else _sentences(text):
+            for part in [text] if len(text) <= _MAX_ITEM else _sentences(text):
                 self._add(part, lead)
             self._above.append((indent, text))
             return
@@ -162,9 +168,10 @@ class _Cutter:
     def _add(self, text: str, lead: str) -> None:
         if _EMPTY.fullmatch(text) or _LEADS.search(text) or text.startswith("<!--"):
             return
-        if len(lead) > _MAX_LEAD or _EMPTY.fullmatch(lead):
+        if len(lead) > _MAX_LEAD or lead == text or _EMPTY.fullmatch(lead):
             lead = ""
-        self.found.extend(Piece(part, self._heading, lead) for part in _cut(text))
+        for part in _cut(text):
+            self.found.append(Piece(part, self._heading, lead if len(part) + len(lead) <= MAX_PIECE else ""))
 
 
 def _indent(line: str) -> int:

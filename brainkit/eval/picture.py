@@ -28,14 +28,16 @@ def histogram(
     upper, lower = figure.subplots(2, 1, sharex=True)
     yes = groups.pop("answerable", [])
     upper.hist(yes, edges, color=COLOURS[0], label=f"answerable ({len(yes)})")
-    lower.hist(
-        list(groups.values()), edges, stacked=True, color=[COLOURS[ORDER.index(name)] for name in groups],
-        label=[f"{name.replace('_', ' ')} ({len(values)})" for name, values in groups.items()],
-    )  # fmt: skip
+    if groups:
+        lower.hist(
+            list(groups.values()), edges, stacked=True, color=[COLOURS[ORDER.index(name)] for name in groups],
+            label=[f"{name.replace('_', ' ')} ({len(values)})" for name, values in groups.items()],
+        )  # fmt: skip
     for axes in (upper, lower):
         if threshold is not None:
             axes.axvline(threshold, color="black", linewidth=1, linestyle="--")
-        axes.legend(frameon=False, fontsize=8)
+        if axes is upper or groups:
+            axes.legend(frameon=False, fontsize=8)
         axes.set_ylabel("questions")
         axes.spines[["top", "right"]].set_visible(False)
     if threshold is not None:

@@ -10,12 +10,19 @@ from brainkit.errors import EmbeddingError
 from brainkit.store import VectorStore
 
 BATCH = 128
-"""Chunks stored at once: what a kill costs at most."""
+"""Texts stored at once: what a kill costs at most."""
 
 
 @dataclass
 class EmbedReport:
-    """What embedding did: chunks embedded, chunks that failed, chunks still pending, why it stopped early ('' if not)."""
+    """What embedding did.
+
+    Attributes:
+        embedded: chunks that got their vector.
+        failed: chunks whose text could not be embedded.
+        pending: chunks still without a vector.
+        error: why it stopped early; empty if it did not.
+    """
 
     embedded: int = 0
     failed: int = 0
@@ -52,7 +59,7 @@ def embed_pending(
         report.embedded += sum(sizes) - failed
         report.failed += failed
         done += sum(sizes)
-        after = max(chunk_id for chunk in batch for chunk_id in chunk.chunk_ids)
+        after = batch[-1].chunk_ids[0]
         if progress:
             progress("embed", min(done, total), total)
     report.pending = vectors.pending_count()

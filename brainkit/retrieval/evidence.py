@@ -44,11 +44,11 @@ class Evidence:
 
 
 ALPHA = 0.5
-"""Share of the cosine in ``Evidence.best_score``; fixed, so that the score means the same under every retrieval string."""
+"""Share of the cosine in ``Evidence.best_score``; fixed, so that it means the same under every retrieval string."""
 
 
 def absolute_score(cosine: float | None, lexical_share: float, alpha: float = ALPHA) -> float:
-    """Convex combination of two absolute scores (Bruch et al. 2022, without normalising by the pool); a missing cosine counts 0."""
+    """Convex combination of two absolute scores (Bruch et al. 2022, without the pool's minimum); no cosine counts 0."""
     return alpha * (cosine or 0.0) + (1 - alpha) * lexical_share
 
 

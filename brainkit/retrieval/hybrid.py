@@ -42,6 +42,7 @@ _GAIN: Final = (
 _TF: Final = """
   round(1 / (1.6449340668482264 * (1.0000001 - ts_rank(array[1, 1, 1, 1]::float4[], tsv, a.query)::float8)) - 0.5)
 """
+# "offset 0" keeps the planner from turning a look-up for each term or chunk into a join over the whole table.
 _STATEMENT: Final = """
 with hidden as materialized (
   select c.id, l.language, l.length, l.tsv from chunks c join lexemes l on l.chunk_id = c.id
@@ -73,13 +74,13 @@ with hidden as materialized (
   from asked a cross join counts n
   cross join lateral (select chunk_id, length, {tf} as tf from lexemes
                       where tsv @@ a.query and language = a.language
-                        and chunk_id not in (select id from hidden)) l
+                        and chunk_id not in (select id from hidden) offset 0) l
   where a.wanted and %(lexical)s > 0 group by l.chunk_id
 ), weighed as materialized (
   select m.chunk_id, m.bm25 + case when exists (select from asked where not wanted) then coalesce(
            (select sum({gain}) from asked a cross join counts n
             cross join lateral (select length, {tf} as tf from lexemes
-                                where chunk_id = m.chunk_id and language = a.language and tsv @@ a.query) l
+                                where chunk_id = m.chunk_id and language = a.language and tsv @@ a.query offset 0) l
             where not a.wanted), 0) else 0 end as bm25
   from matches m
 ), lexical as materialized (
@@ -97,8 +98,8 @@ with hidden as materialized (
                         where chunk_id = f.chunk_id and language = a.language and tsv @@ a.query offset 0) l
   ) t
 )
-select s.chunk_id, c.document_id, c.source, c.path, c.title, c.heading, c.content, s.cosine, s.dense_rank, s.lexical_rank,
-       s.share, {score} as score, s.matched, w.weights
+select s.chunk_id, c.document_id, c.source, c.path, c.title, c.heading, c.content, s.cosine, s.dense_rank,
+       s.lexical_rank, s.share, {score} as score, s.matched, w.weights
 from (select array_agg(array[ord, idf, df] order by ord) as weights from weights) w
 left join scored s on true
 left join lateral (
@@ -187,7 +188,7 @@ def search(
     }
     with database.connection() as connection:
         rows = connection.execute(statement, values, prepare=True).fetchall()
-    chunks = [RecalledChunk(*row[:12], frozenset(row[12])) for row in rows if row[0] is not None]
+    chunks = [RecalledChunk(*(*row[:12], frozenset(row[12]))) for row in rows if row[0] is not None]
     weights = [(int(ord_), float(idf), df) for ord_, idf, df in rows[0][13] or []]
     seen = frozenset[int]().union(*(chunk.matched for chunk in chunks))  # more than the counts know, if they are stale
     return Candidates(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
@@ -20,8 +21,8 @@ Contents = Callable[[Sequence[UUID]], dict[UUID, str]]
 class HybridRetriever(BaseRetriever):
     """Chunks of a brain as LlamaIndex nodes, best first; made by ``Brain.as_retriever``.
 
-    A node's id is stable (document and position do not change while the text does not), ``ref_doc_id`` is the document's
-    id, the score is that of the fusion, and the metadata tell path, title, heading, cosine, ranks and channel.
+    A node's id is the chunk's, which stays while the document's text does; ``ref_doc_id`` is the document's id, the
+    score that of the fusion, and the metadata tell path, title, heading, cosine, ranks and channel.
     """
 
     def __init__(self, recall: Callable[[str], Recall], documents: Contents) -> None:
@@ -41,7 +42,9 @@ class HybridRetriever(BaseRetriever):
 
 
 class FullDocumentPostprocessor(BaseNodePostprocessor):
-    """Whole documents in place of chunks: each document once, by its best chunk, never truncated.
+    """Whole documents in place of chunks: each document once, by its first chunk, never truncated.
+
+    Nodes of documents that this brain does not hold are left out.
 
     Args:
         documents: gives whole texts by document id.
@@ -61,21 +64,23 @@ class FullDocumentPostprocessor(BaseNodePostprocessor):
         return "FullDocumentPostprocessor"
 
     def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+        self,
+        nodes: list[NodeWithScore],
+        query_bundle: QueryBundle | None = None,  # noqa: ARG002 - LlamaIndex's signature
     ) -> list[NodeWithScore]:
-        best: dict[str, NodeWithScore] = {}
+        best: dict[UUID, NodeWithScore] = {}
         for node in nodes:
-            if node.node.ref_doc_id:
-                best.setdefault(node.node.ref_doc_id, node)
-        chosen = list(best.items())[: self.max_documents]
-        texts = self._documents([UUID(key) for key, _ in chosen])
+            with contextlib.suppress(ValueError):
+                best.setdefault(UUID(node.node.ref_doc_id or ""), node)
+        chosen = dict(list(best.items())[: self.max_documents])
+        texts = self._documents(list(chosen))
         return [
             NodeWithScore(
-                node=TextNode(id_=key, text=texts[UUID(key)], metadata=_document_metadata(node.node.metadata)),
+                node=TextNode(id_=str(key), text=texts[key], metadata=_document_metadata(node.node.metadata)),
                 score=node.score,
             )
-            for key, node in chosen
-            if UUID(key) in texts
+            for key, node in chosen.items()
+            if key in texts
         ]
 
 

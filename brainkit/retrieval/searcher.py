@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from brainkit.embedding import Embedder
-from brainkit.errors import EmbedderUnavailableError
+from brainkit.errors import DimensionMismatchError, EmbeddingError
 from brainkit.retrieval.evidence import measure
 from brainkit.retrieval.hybrid import search
 from brainkit.retrieval.maxsim import MaxSim
@@ -58,7 +58,9 @@ class Searcher:
         if vector is None and text:
             try:
                 vector = self._embed(text)
-            except EmbedderUnavailableError as error:
+            except DimensionMismatchError:
+                raise
+            except EmbeddingError as error:
                 degraded = f"searched by words only: {error}"
                 log.warning("%s", degraded)
         terms = question_terms(text)

@@ -117,7 +117,8 @@ def _private_keys(page: Page) -> Iterator[Finding]:
                 yield Finding("private-key", start, edges[following][1])
         else:
             lines = _BODY_LINES.compiled.match(page.data, body, min(len(text), body + _KEY_SIZE))
-            yield Finding("private-key", start, lines.end() if lines else body)
+            if lines is not None and (_BODY.search(text, body, lines.end()) or not text[body:].lstrip("\\nr \n\"'")):
+                yield Finding("private-key", start, lines.end())
 
 
 def _putty(page: Page) -> Iterator[Finding]:

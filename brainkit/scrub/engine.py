@@ -7,11 +7,11 @@ import hashlib
 from bisect import bisect_right
 from pathlib import Path
 
-from brainkit.scrub import allow, blocks, links, pairs, tables, tokens, userrules, vendors
+from brainkit.scrub import allow, blocks, calls, links, pairs, spoken, tables, tokens, userrules, vendors
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
 
-SCRUB_VERSION = "1"
+SCRUB_VERSION = "2"
 """Changes whenever the built-in rules do; documents scrubbed by another version are due to be scrubbed again."""
 
 _PASSES = 6
@@ -55,7 +55,7 @@ class Scrubber:
     def _find(self, text: str) -> list[Finding]:
         page = Page(text)
         found = self._user.find(page)
-        for detector in (tokens, blocks, links, pairs, tables, vendors):
+        for detector in (tokens, blocks, calls, links, pairs, spoken, tables, vendors):
             found += detector.find(page)
         if self._email:
             found += links.find_emails(page)

@@ -29,7 +29,7 @@ _WEAK_BUT_REAL = frozenset(
 
 _TEMPLATE = re.compile(
     r"\$\{\{?[^{}]{0,200}\}\}?|\{\{[^{}]{0,300}\}\}|\{%[^%]{0,300}%\}|\$\([^()]{0,200}\)|<%[^%]{0,200}%>"
-    r"|\$[A-Za-z_]\w{0,80}\b|\$[1-9@*]"
+    r"|\$__\w{1,20}\{[^{}]{0,200}\}|\$[A-Za-z_]\w{0,80}\b|\$[1-9@*]"
     r"|%\([\w.]{1,60}\)[sd]|%[A-Z_][A-Z0-9_]{2,60}%|@[A-Z_]{3,60}@|\{[A-Za-z_][\w.]{0,60}(?:\(\))?\}"
     r"|%[sdvq]|#\{[^{}]{0,200}\}|\[\[[^\[\]]{0,200}\]\]"
 )
@@ -52,7 +52,7 @@ _PATH = re.compile(
 _PLACEHOLDER = re.compile(
     r"(?i)[xX*.•_#-]+|(?=.{0,200}\Z).*(?:x{6,}|\.{3}|\*{3}|_here\b|-here\b).*|<.*>|\[[^\d\]]*\]|"
     r"(?:please[_ -]?)?(?:insert|replace|enter|put|add|paste|fill|provide|type|use|choose|generate|your"
-    r"|dein|ihre?|mein|some)[_ -].*|your(?:password|token|key|secret|api).*"
+    r"|dein|ihre?|mein|some|actual|change[_-]?me)[_ -].*|your(?:password|token|key|secret|api).*"
     r"|(?=.{0,200}\Z).*[_ -](?:goes|go|here|placeholder)"
 )
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from enum import IntEnum
@@ -77,7 +78,13 @@ def key_at(text: str, start: int, end: int) -> Key | None:
     """The name around a keyword; None when it is part of another word or its neighbours make it harmless."""
     behind, ahead = _NAME_BACKWARDS.match(text[max(0, start - _REACH) : start][::-1]), _REST.match(text, end)
     left, right = start - behind.end() if behind else start, ahead.end() if ahead else end
-    keyword, before, after = text[start:end], text[left:start], text[end:right]
+    strength = _strength(text[left:start], text[start:end], text[end:right])
+    return None if strength is None else Key(left, end, right, strength, text[left:right])
+
+
+@functools.lru_cache(4096)
+def _strength(before: str, keyword: str, after: str) -> Strength | None:
+    """What a name says that is made of these parts; a text repeats its names, so the last ones are remembered."""
     if not _begins(before, keyword) or not _ends(keyword, after):
         return None
     plural = after[:1] in ("s", "S")
@@ -88,12 +95,10 @@ def key_at(text: str, start: int, end: int) -> Key | None:
     if earlier and earlier[-1].lower() in _HARMLESS_BEFORE:
         return None
     if _IS_STRONGEST.match(keyword):
-        strength = Strength.PASSWORD
-    elif _IS_STRONG.match(keyword) or any(part.lower() in _QUALIFIERS for part in earlier + parts):
-        strength = Strength.SECRET
-    else:
-        strength = Strength.WEAK
-    return Key(left, end, right, strength, text[left:right])
+        return Strength.PASSWORD
+    if _IS_STRONG.match(keyword) or any(part.lower() in _QUALIFIERS for part in earlier + parts):
+        return Strength.SECRET
+    return Strength.WEAK
 
 
 _QUALIFIERS = frozenset(

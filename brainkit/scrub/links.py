@@ -15,7 +15,10 @@ _SLASHED = Pattern(
     r"(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|ldaps?|ftps?|sftp|smb|cifs"
     r"|rtsps?|mqtts?|smtps?|imaps?)(?:\+\w+)?://[^\s/:@\"'<>`]{0,100}:([^\s@\"'<>`]{1,200})@[\w.$\[{-]"
 )
-_DSN = Pattern(r"(?:^|[\s\"'=(])[\w.-]{1,64}:([^\s:@/\"'<>`(){}]{3,100})@(?:tcp\(|unix\(|[\w.-]{1,100}:\d{2,5}/)")
+_DSN = Pattern(
+    r"(?:^|[\s\"'=(])[\w.-]{1,64}:([^\s:@/\"'<>`(){}]{3,100})@(?:tcp\(|unix\(|[\w.-]{1,100}:\d{2,5}/)",
+    first_look=r"@(?:tcp\(|unix\(|[\w.-]+:\d\d)",
+)
 _ORACLE = Pattern(r"\b[\w.$#-]{1,32}/([^\s/@\"'<>`{}$]{3,64})@//?[\w.-]{1,100}(?::\d{2,5})?/\w")
 _SCHEME = Pattern(
     r"\b(?:bearer|basic|ntlm|negotiate)\b[\"'`]?[:=]?[ \t]{1,4}[\"'`]?([\w+/=.~%-]{6,})", ignore_case=True
@@ -41,7 +44,8 @@ _COOKIE_SETTING = re.compile(
 )
 _USER_FLAG = Pattern(
     r"[ \t(\"'\[,](?:-u|--user|--proxy-user|-U|--http-user|--basic)[ \t=,\"']{0,4}[\"']?"
-    r"([^\s:\"'$<{]{1,100}):([^\s\"'$<{][^\s\"']{0,200})"
+    r"([^\s:\"'$<{]{1,100}):([^\s\"'$<{][^\s\"']{0,200})",
+    first_look=r"[ \t(\"'\[,](?:-u|--user|--proxy-user|-U|--http-user|--basic)[ \t=,\"']",
 )
 _LOGIN = Pattern(
     r"\b(?:log[ -]?ins?|zugang(?:sdaten)?|credentials?|creds|anmeldung|anmeldedaten|account|user"
@@ -50,7 +54,10 @@ _LOGIN = Pattern(
     r"([\w.@+-]{2,64})[\"'`]{0,2}[ \t]?[/:|,][ \t]?[\"'`]{0,2}([^\s\"'`/|,<>{}$]{4,64})",
     ignore_case=True,
 )
-_PGPASS = Pattern(r"(?m)^[\w.*-]{1,253}:(?:[0-9]{2,5}|\*):[\w.*$-]{1,63}:[\w.*@-]{1,63}:([^\s:/][^\n\r]{0,200})$")
+_PGPASS = Pattern(
+    r"(?m)^[\w.*-]{1,253}:(?:[0-9]{2,5}|\*):[\w.*$-]{1,63}:[\w.*@-]{1,63}:([^\s:/][^\n\r]{0,200})$",
+    first_look=r":(?:[0-9]{2,5}|\*):[\w*$-]",
+)
 _NETRC = Pattern(r"(?m)^[ \t]*(?:login|user)[ \t]+\S{1,200}\s+(?:account\s+\S{1,100}\s+)?password[ \t]+(\S{1,300})")
 _ACCOUNT = Pattern(r"\b(?:login|user)\s+\S{1,200}\s+password\s+(\S{1,300})", ignore_case=True)
 _EMAIL = Pattern(r"\b[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
@@ -77,7 +84,7 @@ def _user_parts(page: Page) -> Iterator[Finding]:
     text = page.text
     for pattern in (_USERINFO, _SLASHED):
         for start, end in pattern.spans(page, 1):
-            if _is_url_password(text[start:end]):
+            if _is_url_password(text[start:end]) and not text.startswith("@host:port", end):
                 yield Finding("url-password", start, end)
     for pattern in (_DSN, _ORACLE) if "@/" in text else (_DSN,):
         for start, end in pattern.spans(page, 1):

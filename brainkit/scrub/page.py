@@ -45,17 +45,23 @@ class Page:
 
 
 class Pattern:
-    """A pattern in RE2 syntax, compiled when first needed."""
+    """A pattern in RE2 syntax, compiled when first needed.
+
+    ``first_look`` takes the place of the lead where that found by itself is in too many texts; "" makes the pattern run
+    over every text, which costs less than a lead of hundreds of words does in the shared automaton.
+    """
 
     leads: ClassVar[list[str]] = []
 
-    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+    def __init__(self, pattern: str, *, ignore_case: bool = False, first_look: str | None = None) -> None:
         self.source = f"(?i){pattern}" if ignore_case else pattern
-        found = lead(self.source)
         self.number = -1
-        if found.literals >= _SELECTIVE:
+        if first_look is None:
+            found = lead(self.source)
+            first_look = found.pattern if found.literals >= _SELECTIVE else ""
+        if first_look:
             self.number = len(self.leads)
-            self.leads.append(found.pattern)
+            self.leads.append(first_look)
 
     @functools.cached_property
     def compiled(self) -> Any:

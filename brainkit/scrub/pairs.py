@@ -128,7 +128,8 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
     if quoted is not None:
         exact = assign.group() == "=" and key.name.isupper()
         rest = quoted._replace(literal=True, exact=exact)
-        return [rest] if is_secret(key, rest) else []
+        variable = assign.group() == " :"  # :'name' in psql
+        return [rest] if not variable and is_secret(key, rest) else []
     array = _LIST.match(text, at)
     if array:
         items = (

@@ -28,6 +28,8 @@ def find(page: Page) -> list[Finding]:
 
 def _markdown(page: Page) -> Iterator[Finding]:
     text = page.text
+    if "|" not in text:
+        return
     done = 0
     for rule_start, rule_end in _RULE.spans(page):
         if rule_start < done:  # a row of the table before

@@ -21,7 +21,7 @@ _CHOSEN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}[0-9]{1,6}[!@#$%&*?.]*")
 _TERMS = re.compile(
     r"(?i)(?:base|sha|md|utf|ipv?|oauth|x|ed|argon|pbkdf|aes|rsa|k|s|h|v|http|p|ec|rc|hs|rs|es|ps|curve"
     r"|pkcs|tls|int|uint|float|win|mp|php|python|node|postgres|web|step|day|part|user|app|test|server|vlan"
-    r"|port|eth|line|page|version|key|token|secret|option|level)-?[0-9]{1,5}"
+    r"|port|eth|line|page|version|key|token|secret|option|level|wpa|wifi|psk|id|luks|fido|u|usb|cve|rfc|iso|din)-?[0-9]{1,5}"
 )
 _NAMED_AFTER = re.compile(
     r"(?i)(?:.*[-_./])?(?:passwords?|passwd|secrets?|tokens?|keys?|credentials?|creds|ref|cert|tls|name)"
@@ -30,6 +30,19 @@ _SENTENCE = re.compile(
     r"(?i)\b(?:password|passwort|kennwort|enter|must|please|invalid|required|forgot|confirm|the|your|with"
     r"|from|for|is|der|die|das|und|and|or|not|will|can|should|see|bitte|eingeben|characters|zeichen|in)\b"
 )
+_RELEASE = re.compile(r"[vV]?\d+(?:[._]\w+)+(?:-[\w.]+)*|[vV]\d\S*")
+_BRACKETS = re.compile(r"[()\[\]{}<>|\\]|://")
+_JOINTS = re.compile(r"[-_./:,&+]")
+_SIGN_WITHIN = re.compile(r"(?<=\w)[!@#$%*?^~](?=\w)")
+_COUNTED = re.compile(
+    r"\d+(?:[.,]\d+)?(?:[A-Za-z%]{1,5}|-[A-Za-z]{3,}|[a-z\xe4\xf6\xfc\xdf]{3,}|[-/]\d+)|[<>~]?\d[\d.,:-]*\S?"
+)
+_ADDRESS = re.compile(
+    r"[\w.+-]+@[\w.-]+|(?:[A-Za-z0-9-]+\.){1,6}(?:com|net|org|io|de|eu|dev|example|local|lan|home|arpa)(?:[:/].*)?|[0-9a-f]{2}(?::[0-9a-f]{2}){5}",
+    re.IGNORECASE,
+)
+_SERIAL = re.compile(r"[A-Z]{2,6}-?\d+(?:-\d+)*")
+_NO_BEGINNING = "$@#%&*-/~"
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -108,6 +121,7 @@ def _is_password(text: str, value: Value) -> bool:
         return (
             (value.quoted or value.literal)
             and len(words) <= 8
+            and not any(word.startswith("-") for word in words)  # a command
             and (value.exact or not _SENTENCE.search(text))
             and (value.exact or len(words) > 2 or any(map(judge.looks_chosen, words)))
         )
@@ -171,3 +185,21 @@ def chosen_in_prose(text: str) -> bool:
         and not any(c in "()[]{}<>" for c in text)
         and not text.startswith(("$", "@", "#", "%", "&", "*"))
     )
+
+
+def chosen(text: str, *, quoted: bool = False) -> bool:
+    """Whether a word that a sentence calls a password is one, not a term, name, number with its unit, or sentence part.
+
+    Looser than ``chosen_in_prose``: ``4917-NV`` and ``rm7x.Mmjmy9.reqJ`` count. In quotes ``QX4711`` counts as well.
+    """
+    if len(text) < 4 or len(text) > _JUDGED or not judge.looks_chosen(text) or judge.harmless(text):
+        return False
+    if _RELEASE.fullmatch(text) or _NESTED.search(text) or _BRACKETS.search(text) or text[0] in _NO_BEGINNING:
+        return False
+    if all(part.isalpha() or _TERMS.fullmatch(part) for part in _JOINTS.split(text) if part):
+        return False
+    if not any(c.isdigit() for c in text):
+        return len(text) >= 6 and _SIGN_WITHIN.search(text) is not None and "@" not in text
+    if _COUNTED.fullmatch(text) or _ADDRESS.fullmatch(text) or (judge.is_name(text) and not judge.looks_random(text)):
+        return False
+    return quoted or _SERIAL.fullmatch(text) is None

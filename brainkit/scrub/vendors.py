@@ -14,6 +14,7 @@ _BESIDE = Pattern(
     rf"\b(?:{'|'.join(words('vendors'))})(?:[ _.-][a-z]{{1,8}})?[\"']?(?:[ \t]{{0,3}}(?:=>|:="
     rf"|[=:])[ \t]{{0,3}}|[ \t]{{1,3}}|-)[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+/=-]{{15,}})",
     ignore_case=True,
+    first_look="",
 )
 _FILE = re.compile(r"(?i).*\.(?:com|io|org|net|dev|svg|png|md|ya?ml|json|txt|js|html?)\b")
 

@@ -58,6 +58,7 @@ class Database:
                 kwargs={"autocommit": True},
                 open=True,
             )
+            self._fill_pool()
         except BaseException:
             self._release_server()
             raise
@@ -116,8 +117,15 @@ class Database:
         if self.server is not None:
             self.server.release()
 
+    def _fill_pool(self) -> None:
+        """Without a first connection a server that dies now would only be missed when the pool gives up."""
+        try:
+            self._pool.wait(CONNECT_SECONDS)
+        except PoolTimeout as error:
+            raise DatabaseError(f"the database ({self.address}) gives no connection: {_first_line(error)}") from error
+
     def _check(self, connection: Connection) -> None:
-        """Before a connection is lent: one that broke is replaced, after the embedded server was started anew if need be."""
+        """Before a connection is lent: a broken one is replaced, once the embedded server runs again."""
         try:
             ConnectionPool.check_connection(connection)
         except psycopg.OperationalError:
@@ -136,12 +144,13 @@ class Database:
                 migrations.upgrade(connection, self._conninfo)
         except psycopg.OperationalError as error:
             raise DatabaseError(
-                f"no connection to the database of BOR_DATABASE_URL ({self.address}): {_first_line(error)}. "
-                "Check the address, or unset it to use the embedded server"
+                f"no connection to the database ({self.address}): {_first_line(error)}. "
+                "Check BOR_DATABASE_URL, or unset it to use the embedded server"
             ) from error
         except psycopg.Error as error:
             raise DatabaseError(
-                f"the database of BOR_DATABASE_URL ({self.address}) cannot be prepared: {_first_line(error)}"
+                f"the database ({self.address}) cannot be prepared: {_first_line(error)}. "
+                "The user of BOR_DATABASE_URL must be allowed to make tables and the extension vector"
             ) from error
 
 

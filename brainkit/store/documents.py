@@ -205,9 +205,12 @@ class DocumentStore:
 
     def holding(self, text: str) -> int:
         """Number of documents and chunks whose text, title, heading or path holds a string as it stands."""
-        query = """select (select count(*) from documents where position(%(text)s in concat_ws(E'\\n', path, full_path, title,
-                           content, array_to_string(tags, E'\\n'), array_to_string(links, E'\\n'))) > 0)
-                        + (select count(*) from chunks where position(%(text)s in concat_ws(E'\\n', heading, content)) > 0)"""
+        query = """
+            select (select count(*) from documents
+                    where position(%(text)s in concat_ws(E'\\n', path, full_path, title, content,
+                                                         array_to_string(tags || links, E'\\n'))) > 0)
+                 + (select count(*) from chunks
+                    where position(%(text)s in concat_ws(E'\\n', heading, content)) > 0)"""
         with self._database.connection() as connection:
             row = connection.execute(query, {"text": text}).fetchone()
             return int(row[0]) if row else 0

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from brainkit.store.database import Database
+from brainkit.store.terms import LANGUAGES
 
 _POSITIONS = [str(position) for position in range(1, 16_384)]  # PostgreSQL's limit; of one lexeme it keeps 255
 
@@ -36,7 +37,7 @@ def quoted(term: str) -> str:
 def refresh_lexicon(database: Database) -> bool:
     """Count anew if chunks came or went since the last count; returns whether it did.
 
-    A killed import leaves old counts behind, which only weigh terms a little off; the next run mends them.
+    A killed import leaves old counts behind, which weigh terms a little off until the next run; none is missed for it.
     """
     with database.connection() as connection, connection.transaction():
         connection.execute("select pg_advisory_xact_lock(hashtextextended('brainkit lexicon', 0))")
@@ -44,11 +45,12 @@ def refresh_lexicon(database: Database) -> bool:
         if now == connection.execute("select chunks, newest_chunk from lexicon").fetchone():
             return False
         connection.execute("delete from lexeme_stats")
-        for language in ("english", "german", "simple"):
+        for language in LANGUAGES:
             connection.execute(
                 """insert into lexeme_stats (language, lexeme, documents)
-                   select %s, word, ndoc from ts_stat(%s)""",
-                (language, f"select tsv from lexemes where language = '{language}'"),
+                   select %(language)s, word, ndoc
+                   from ts_stat(format('select tsv from lexemes where language = %%L', %(language)s::text))""",
+                {"language": language},
             )
         connection.execute(
             """update lexicon set (chunks, newest_chunk, mean_length) =

@@ -12,9 +12,10 @@ from psycopg import sql
 
 from brainkit.embedding import ModelIdentity
 from brainkit.errors import DimensionMismatchError
-from brainkit.store.database import Connection, Database
+from brainkit.store.database import Database
 
 MAX_ATTEMPTS = 3
+_FITS_PAGE = 4000
 
 
 class PendingChunk(NamedTuple):
@@ -35,11 +36,6 @@ def embedding_text(title: str, heading: str, content: str) -> str:
 def text_hash(text: str) -> str:
     """sha256 of a text, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def vector_tables(connection: Connection) -> list[str]:
-    """Names of the vector tables of every model the brain has known."""
-    return [f"vectors_{row[0]}" for row in connection.execute("select id from embedding_models order by id")]
 
 
 class VectorStore:
@@ -65,10 +61,14 @@ class VectorStore:
                 assert row is not None
                 connection.execute(
                     sql.SQL(
-                        """create table {0} (chunk_id bigint primary key references chunks (id) on delete cascade,
-                                             embedding halfvec({1}) not null);
-                           alter table {0} alter column embedding set storage plain"""
-                    ).format(sql.Identifier(f"vectors_{row[0]}"), sql.Literal(identity.dimensions))
+                        """create table {} (chunk_id bigint primary key references chunks (id) on delete cascade,
+                                            embedding halfvec({}) storage {} not null)"""
+                    ).format(
+                        sql.Identifier(f"vectors_{row[0]}"),
+                        sql.Literal(identity.dimensions),
+                        # In the row itself a vector is read fastest, but a row must fit a page of 8 kB.
+                        sql.SQL("plain" if identity.dimensions <= _FITS_PAGE else "external"),
+                    )
                 )
             self.model_id, dimensions = int(row[0]), int(row[1])
         if dimensions != identity.dimensions:
@@ -78,23 +78,24 @@ class VectorStore:
         self.table = sql.Identifier(f"vectors_{self.model_id}")
 
     def pending(self, limit: int, *, after: int = 0, retry: bool = False) -> list[PendingChunk]:
-        """Texts still without a vector, each once, oldest first; those that failed too often only with ``retry``.
+        """Texts still without a vector, each once with all its chunks; those that failed too often only with ``retry``.
 
         Args:
-            limit: most chunks to look at.
-            after: only chunks with a greater id.
+            limit: most texts to give, oldest first.
+            after: only texts whose oldest pending chunk has a greater id, which is the first of ``chunk_ids``.
             retry: also those that failed ``MAX_ATTEMPTS`` times.
         """
+        waits = sql.SQL("not exists (select from {0} v where v.chunk_id = {1}.id)")
         query = sql.SQL(
-            """select d.title, c.heading, c.content, array_agg(c.id order by c.id) ids
-               from (select c.* from chunks c
-                     where c.id > %(after)s and not exists (select from {0} v where v.chunk_id = c.id)
-                       and (%(retry)s or not exists (select from embedding_failures f where f.chunk_id = c.id
-                            and f.model_id = %(model)s and f.attempts >= %(attempts)s))
-                     order by c.id limit %(limit)s) c
-               join documents d on d.id = c.document_id
-               group by c.content_hash, d.title, c.heading, c.content order by min(c.id)"""
-        ).format(self.table)
+            """select d.title, c.heading, c.content,
+                      array(select o.id from chunks o where o.content_hash = c.content_hash and {o_waits} order by o.id)
+               from chunks c join documents d on d.id = c.document_id
+               where c.id > %(after)s and {c_waits}
+                 and (%(retry)s or not exists (select from embedding_failures f where f.chunk_id = c.id
+                      and f.model_id = %(model)s and f.attempts >= %(attempts)s))
+                 and not exists (select from chunks e where e.content_hash = c.content_hash and e.id < c.id and {e_waits})
+               order by c.id limit %(limit)s"""
+        ).format(**{f"{x}_waits": waits.format(self.table, sql.SQL(x)) for x in "oce"})
         given = {"after": after, "retry": retry, "model": self.model_id, "attempts": MAX_ATTEMPTS, "limit": limit}
         with self._database.connection() as connection:
             return [PendingChunk(embedding_text(*row[:3]), row[3]) for row in connection.execute(query, given)]
@@ -115,7 +116,7 @@ class VectorStore:
         """
         good = [i for i in range(len(chunks)) if i not in failures]
         pairs = [(chunk_id, HalfVector(vectors[i])) for i in good for chunk_id in chunks[i].chunk_ids]
-        bad = [(chunk_id, error) for i, error in failures.items() for chunk_id in chunks[i].chunk_ids]
+        bad = [(chunk_id, _storable(error)) for i, error in failures.items() for chunk_id in chunks[i].chunk_ids]
         with self._database.connection() as connection, connection.transaction():
             if pairs:
                 connection.execute(
@@ -142,3 +143,8 @@ class VectorStore:
         with self._database.connection() as connection:
             row = connection.execute(sql.SQL("select count(*) from {0}").format(self.table)).fetchone()
             return int(row[0]) if row else 0
+
+
+def _storable(error: str) -> str:
+    """What a server said, without NUL and lone surrogates, which PostgreSQL does not take."""
+    return error.replace("\0", "").encode("utf-8", "replace").decode()[:500]

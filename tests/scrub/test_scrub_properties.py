@@ -44,7 +44,8 @@ TEXTS = st.lists(_PIECES, max_size=24).map(
 @given(TEXTS)
 def test_findings_tell_what_was_taken_and_nothing_else_changes(text: str) -> None:
     result = scrub(text)
-    rebuilt, at = [], 0
+    rebuilt: list[str] = []
+    at = 0
     for finding in result.findings:
         assert at <= finding.start < finding.end <= len(text)
         assert "\n" not in text[finding.start : finding.end]

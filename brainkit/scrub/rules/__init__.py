@@ -1,9 +1,9 @@
 """The formats of secrets as data: one text file a theme, one line a format.
 
 A line holds the kind, the pattern and the public page or standard that the format comes from, separated by two or more
-blanks. A pattern is RE2 syntax over Latin-1 bytes, with ``UUID`` for a UUID. What is taken out is its first group, or
-all of it when it has none. A kind with ``?`` has a weak shape: what matches must also look like an issued value
-(``judge.looks_issued``).
+blanks. A pattern is RE2 syntax over Latin-1 bytes, with the names of ``_PARTS`` for what many share. What is taken out
+is its first group that matched, or all of it when it has none. A kind with ``?`` has a weak shape: what matches must
+also look like an issued value (``judge.looks_issued``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ import re
 from importlib.resources import files
 from typing import NamedTuple
 
-_UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_PARTS = {
+    "UUID": "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
+    # Of a command line: the words between, what stands between a flag and its value (also in ["a", "list"]), the value.
+    "ARGS": r"(?:[^\n|;&]|\\\n){0,200}?[ \t\"']",
+    "NEXT": r"""(?:["']?,?[ \t]+|["']?,|=)(?:\\\n[ \t]*)?""",
+    "VALUE": r"""(?:"([^"\n$<{][^"\n]{0,127})"|'([^'\n$<{][^'\n]{0,127})'|([^\s"'$<{`|;&%-][^\s"'`|;&]{1,127}))""",
+}
 
 
 class Row(NamedTuple):
@@ -39,4 +45,6 @@ def words(name: str) -> list[str]:
 
 def _row(line: str) -> Row:
     kind, pattern, source = re.split(" {2,}", line)
-    return Row(kind.removesuffix("?"), pattern.replace("UUID", _UUID), source, kind.endswith("?"))
+    for name, part in _PARTS.items():
+        pattern = pattern.replace(name, part)
+    return Row(kind.removesuffix("?"), pattern, source, kind.endswith("?"))

@@ -1,0 +1,306 @@
+"""Secrets as people write them down: a label, perhaps a few words, then the value (``PIN for the door is 4711``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from brainkit.scrub import judge
+from brainkit.scrub.page import Page, Pattern
+from brainkit.scrub.result import Finding
+from brainkit.scrub.rules import words
+from brainkit.scrub.values import Value, chosen, read_bare, read_quoted
+
+_QUOTES = ('"', "'", "`")
+_WORDS = r"pass(?:w(?:or[dt]|d)|phrase|code|wort)|kennwort|\bpwd?\b|zugangswort|losungswort|merksatz|wachtwoord"
+_KEY = (
+    r"(?:wlan|wi-?fi|wpa[23]?|netzwerk|netz|sicherheits|zugangs|hotspot)[ -]?schl\xfcssel"
+    r"|(?:wlan|wi-?fi|wpa[23]?|network|hotspot|guest)[ -]?(?:key|psk)|\bpsk\b"
+)
+_PIN = (
+    r"\b(?:[a-z\xe4\xf6\xfc]{2,12}-)?(?:super)?(?:pin(?:[ -]?(?:code|nummer|number))?|puk[ -]?[12]?|(?:i|m|push)?tan)\b"
+)
+_CODE = (
+    r"\b(?:door|gate|garage|alarm|keypad|entry|access|unlock|security|safe|lock|lockbox|house|card|sim|master|disarm"
+    r"|pairing|setup|[a-z]*t\xfcr|(?:garagen|hof|eingangs)?tor|zugangs|zutritts|tresor|schloss|entsperr|freischalt"
+    r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box)|verbindungs|kopplungs|einrichtungs)"
+    r"[ _-]?codes?\b"
+)
+_ISSUED = (
+    r"(?:recovery|backup|emergency|scratch|rescue|wiederherstellungs|notfall|ersatz|2fa|mfa)[ -]?"
+    r"(?:codes?|keys?|schl\xfcssel)\b"
+    r"|(?:licen[cs]e|product|activation|registration|serial|lizenz|produkt|aktivierungs|registrier(?:ungs)?)[ -]?"
+    r"(?:keys?|codes?|schl\xfcssel)\b"
+)
+_COMMUNITY = r"\b(?:community(?:[ -](?:string|name))?|r[ow]community6?)\b"
+_SORTS = ((_COMMUNITY, "c"), (_ISSUED, "i"), (_CODE, "d"), (_PIN, "n"), (_KEY, "k"), (_WORDS, "p"))
+_LABEL = Pattern("|".join(pattern for pattern, _ in _SORTS), ignore_case=True)
+_SORT = [(re.compile(rf"(?i)(?:{pattern})\Z"), sort) for pattern, sort in _SORTS]
+_KIND = {"c": "snmp-community", "i": "recovery-code", "d": "access-code", "n": "pin", "k": "wifi-psk", "p": "password"}
+
+_JOINED = re.compile(
+    r"""[*_)\]]{0,3}(?P<gap>(?:,?[ \t]|[ \t]?\()[^\n.;:=|"'`\[\]{}<>$!?]{0,60}?)??"""
+    r"""(?:\)?[*_]{0,2}[ \t]{0,8}[:=][*_]{0,2}[ \t]{0,40}"""
+    r"""|\)?[ \t]+(?P<verb>is|was|ist|lautet|war|wird|hei(?:\xdf|ss)t|(?:re)?set to|changed to"""
+    r"""|(?:ab)?ge\xe4ndert (?:auf|in|zu)|gesetzt auf)(?:[ \t]+(?:now|still|currently|just|simply|again|jetzt|nun"""
+    r"""|noch|weiterhin|wieder|momentan|aktuell|changed to|set to)){0,2}[ \t]*:?[ \t]+)(?=\S)""",
+    re.IGNORECASE,
+)
+_PAIR = Pattern(
+    r"\b(?:log-?in|zugang|anmeldung|account|konto|user(?:name)?|benutzer(?:name)?|nutzer|credentials?|creds|zugangsdaten)"
+    r"[ \t:=]{1,3}[\"'`]?[A-Za-z][\w.@+-]{1,63}[\"'`]?[ \t]{0,2}/[ \t]{0,2}[\"'`]?([^\s\"'`/|,;<>{}$()]{4,64})",
+    ignore_case=True,
+)
+_DIRECT = Pattern(
+    r"\bsnmp(?:walk|get|getnext|bulkwalk|bulkget|set|trap|inform|status|table|df)\b[^\n|;&]{0,100}?[ \t]-c[ \t]*[\"']?"
+    r"([^\s\"'`$<{-][^\s\"'`]{2,63})|(?m:^)[ \t>*-]*com2sec6?[ \t]+\S{1,64}[ \t]+\S{1,64}[ \t]+([^\s#]{3,64})"
+)
+_BESIDE = re.compile(r"[ \t]{1,3}(?:\()?(?=\S)")
+_LIST_SIGN = re.compile(r"""["'`]?(?:[ \t]*[,;/|][ \t]*|[ \t]+(?:(?:und|and|or|oder)[ \t]+)?)["'`]?""")
+_DIGITS = re.compile(r"[*#]?(\d{4,8}|\d{2,4}(?: \d{2,4}){1,3})(?![\w])(?![.,:/-]?\d)(?![ \t]?(?:[-/%]|\w+/))")
+_COUNTED = re.compile(
+    r"[ \t]?(?:[mk\xb5]?[VAWs]|[kMG]?(?:Hz|B|Bit|bytes?)|EUR|Euro|digits?|Stellen|stellig|Zeichen|characters|chars"
+    r"|times|mal|x|bits?|Tage?|days?|hours|pins?|Uhr|entries|Versuche|attempts|iterations|rounds|Kontakte)\b",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?:19|20)\d\d\Z")
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\Z")
+_ACCESS = re.compile(r"[*#]?[A-Za-z]{0,2}-?\d{3,8}(?:-?[A-Za-z]{1,2}|-\d{2,6}){0,2}[#*]?\Z")
+_DIALLED = re.compile(r"(?i)tresor|safe|schloss|lock|zahlen")
+_COMBINATION = re.compile(r"\d{1,2}(?:[- ]\d{1,2}){2,3}\Z")
+_GROUPED = re.compile(r"(?=[^\n]{0,80}\d)[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{2,12}){1,9}\Z")
+_FIGURES = re.compile(r"\d{6,12}\Z")
+_WIFI_FIGURES = re.compile(r"\d[\d -]{6,62}\d")
+_WORD = re.compile(r"[A-Za-z\xc0-\xff0-9'-]{2,24}\Z")
+_REST = re.compile(r"[^\r\n]{0,160}")
+_PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
+_SIGNS = re.compile(r"[!@#$%&*?+^~]")
+_HARDWARE = re.compile(r"(?i)(?:gpio|header|jumper|connector|board|data|power|esp\w*|rpi|clock|led)[ -]?\Z")
+_SNMP = re.compile(r"(?i)snmp|\b(?:v1|v2c|r[ow]community6?|com2sec)\b")
+_WELL_KNOWN = frozenset(
+    ("public", "private", "string", "strings", "name", "names", "read", "write", "ro", "rw", "edition")
+)
+_CONFIG_BEFORE = re.compile(r"(?i)(?:snmp-server|set snmp|snmp-agent|/snmp)[ \t]+\Z")
+_GRAMMAR = frozenset(words("grammar"))
+_MENTIONS = frozenset(words("mentions"))
+
+
+class _Label(NamedTuple):
+    start: int
+    end: int
+    sort: str
+    text: str
+
+
+class _Place(NamedTuple):
+    """The label, the words after it, and what joins them to the value: ``:``, a verb, or nothing."""
+
+    label: str
+    gap: str
+    joint: str
+
+
+def find(page: Page) -> list[Finding]:
+    """Every secret that stands in words after what it is."""
+    text = page.text
+    found: list[Finding] = []
+    done = 0
+    for start, end in _LABEL.spans(page):
+        if start < done:
+            continue
+        label = _label(text, start, end)
+        if label is None:
+            continue
+        for value in _values(text, label):
+            found.append(Finding(_KIND[label.sort], value.start, value.end))
+            done = max(done, value.end)
+    found += _communities(page)
+    found += _pairs(page)
+    return found
+
+
+def _label(text: str, start: int, end: int) -> _Label | None:
+    """The label, unless it is hardware's (``GPIO pin``), mathematics' (``tan``) or part of a longer name."""
+    label = text[start:end]
+    sort = next((sort for pattern, sort in _SORT if pattern.match(label)), "")
+    if sort == "c" and not _SNMP.search(text[max(0, start - 200) : end + 60]):
+        return None
+    if sort == "p" and text[start - 1 : start] == "1":  # 1Password
+        return None
+    if not sort or (sort == "n" and _HARDWARE.search(text[max(0, start - 12) : start])) or label == "tan":
+        return None
+    if sort == "n" and _HARDWARE.match(label.lower().rpartition("-")[0] or "-"):
+        return None
+    while text[end : end + 1] in ("s", "e", "n") and end - start < 40:  # plurals
+        end += 1
+    after = text[end : end + 1]
+    return None if after.isalnum() or after in ("_", "-", "/") else _Label(start, end, sort, label)
+
+
+def _values(text: str, label: _Label) -> list[Value]:
+    joined = _JOINED.match(text, label.end)
+    if joined is not None:
+        gap = (joined["gap"] or "").lower()
+        if _MENTIONS.isdisjoint(re.findall(r"\w+", gap)):
+            values = _READERS[label.sort](text, joined.end(), _Place(label.text, gap, joined["verb"] or ":"))
+            if values:
+                return values
+    beside = _BESIDE.match(text, label.end)
+    config = label.sort == "c" and _CONFIG_BEFORE.search(text[max(0, label.start - 24) : label.start])
+    place = _Place(label.text, "config" if config else "", "")
+    return _READERS[label.sort](text, beside.end(), place) if beside is not None else []
+
+
+def _read(text: str, at: int) -> Value | None:
+    return read_quoted(text, at) or read_bare(text, at)
+
+
+def _password(text: str, at: int, place: _Place) -> list[Value]:
+    value = _read(text, at)
+    if value is None:
+        return []
+    if value.quoted:
+        return [value] if _quoted_password(value, place) else []
+    if chosen(value.text) and (place.joint or _strong(value.text)):
+        return [value]
+    if not place.joint:
+        return []
+    if _dashed(value.text) or (value.text.isdigit() and len(value.text) >= 4 and _ends(text, value.end, place)):
+        return [value]
+    return _bare_phrase(text, at)
+
+
+def _quoted_password(value: Value, place: _Place) -> bool:
+    text = value.text.strip()
+    if " " in text:
+        return bool(place.joint) and _is_phrase(text.split(), 3)
+    if chosen(text, quoted=True) or (place.joint and _dashed(text)):
+        return True
+    whose = place.gap.lstrip(" ,(").split(" ", 1)[0] in ("for", "of", "f\xfcr", "vom", "von", "zum", "zur", "am", "im")
+    return whose and len(text) >= 5 and text.isalpha() and text.lower() not in _GRAMMAR and not judge.harmless(text)
+
+
+def _wifi(text: str, at: int, place: _Place) -> list[Value]:
+    figures = _WIFI_FIGURES.match(text, at)
+    if figures is not None and place.joint and sum(c.isdigit() for c in figures.group()) >= 8:
+        return [] if _DATE.match(figures.group()) else [Value(figures.start(), figures.end(), figures.group())]
+    value = _read(text, at)
+    if value is not None and value.quoted and place.joint and len(value.text) >= 8 and not judge.harmless(value.text):
+        words_of_it = value.text.split()
+        return [value] if len(words_of_it) == 1 or _is_phrase(words_of_it, 2) else []
+    return _password(text, at, place)
+
+
+def _digits(text: str, at: int, place: _Place) -> list[Value]:
+    at += text[at : at + 1] in _QUOTES
+    found = _DIGITS.match(text, at)
+    if found is None or _COUNTED.match(text, found.end()):
+        return []
+    quoted = text[at - 1] in _QUOTES and text[found.end() : found.end() + 1] == text[at - 1]
+    if _YEAR.match(found.group()) and not quoted and (place.gap or not place.joint):
+        return []
+    if (
+        not quoted
+        and not place.joint
+        and not place.label.isupper()
+        and place.label[:3].lower() in ("pin", "puk", "tan")
+    ):
+        return []
+    return [Value(found.start(1), found.end(1), found.group(1))]
+
+
+def _access(text: str, at: int, place: _Place) -> list[Value]:
+    digits = _digits(text, at, place)
+    if digits:
+        return digits
+    value = _read(text, at)
+    if value is None or not (place.joint or value.quoted):
+        return []
+    if _DATE.match(value.text) and not _DIALLED.match(place.label):
+        return []
+    fits = _ACCESS.match(value.text) or _COMBINATION.match(value.text) or _is_issued(value.text)
+    return [value] if fits and len(value.text) >= 4 and not _COUNTED.match(text, value.end) else []
+
+
+def _issued(text: str, at: int, place: _Place) -> list[Value]:
+    """One code, or a list of them in the line."""
+    values: list[Value] = []
+    value = _read(text, at)
+    if value is not None and value.quoted and " " in value.text:
+        value = read_bare(text, at + 1)
+    while value is not None and len(values) < 40:
+        cut = re.split(r"[,;/|]", value.text, maxsplit=1)[0]
+        if not _is_issued(cut) or not (place.joint or value.quoted or cut.count("-") >= 2):
+            break
+        values.append(value._replace(end=value.start + len(cut), text=cut))
+        sign = _LIST_SIGN.match(text, values[-1].end)
+        value = read_bare(text, sign.end()) if sign is not None else None
+    return values
+
+
+def _is_issued(text: str) -> bool:
+    if _DATE.match(text) or judge.harmless(text) or len(text) < 6:
+        return False
+    return bool(_GROUPED.match(text) or _FIGURES.match(text)) or judge.looks_random(text, 8)
+
+
+def _community(text: str, at: int, place: _Place) -> list[Value]:
+    value = _read(text, at)
+    if value is None or " " in value.text or len(value.text) < 3 or value.text.lower() in _WELL_KNOWN:
+        return []
+    word = value.text.lower()
+    if judge.harmless(value.text) or word in _GRAMMAR or word in _MENTIONS or ":" in word:
+        return []
+    sure = value.quoted or place.joint == ":" or place.label.lower().startswith(("roc", "rwc")) or place.gap == "config"
+    return [value] if sure or chosen(value.text) or (place.joint and "-" in value.text) else []
+
+
+_READERS = {"p": _password, "k": _wifi, "n": _digits, "d": _access, "i": _issued, "c": _community}
+
+
+def _strong(text: str) -> bool:
+    """What stands beside a label with no sign or verb between must show that it is no word of the sentence."""
+    return judge.looks_random(text, 10) or (
+        len(text) >= 6 and any(map(str.isdigit, text)) and bool(_SIGNS.search(text))
+    )
+
+
+def _dashed(text: str) -> bool:
+    parts = text.split("-")
+    return len(parts) >= 4 and all(part.isalpha() and part.lower() not in _GRAMMAR for part in parts)
+
+
+def _ends(text: str, at: int, place: _Place) -> bool:
+    """Whether the sentence ends here, so that a number is no count of something."""
+    return "word" not in place.gap and text[at : at + 2].strip(" \r\n.,;)") == ""
+
+
+def _is_phrase(parts: list[str], least: int) -> bool:
+    return least <= len(parts) <= 24 and all(_WORD.match(part) and part.lower() not in _GRAMMAR for part in parts)
+
+
+def _bare_phrase(text: str, at: int) -> list[Value]:
+    """The rest of the line where it is small-letter words only, four or more."""
+    rest = _REST.match(text, at)
+    body = _PHRASE_END.sub("", rest.group()) if rest is not None else ""
+    if not _is_phrase(body.split(), 4) or body != body.lower() or not re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)+", body):
+        return []
+    return [Value(at, at + len(body), body)]
+
+
+def _communities(page: Page) -> Iterator[Finding]:
+    """``snmpwalk -v2c -c fernhof nas`` and ``com2sec name source fernhof``."""
+    for match in _DIRECT.matches(page):
+        start, end = match.span(1) if match.span(1)[0] >= 0 else match.span(2)
+        value = page.text[start:end]
+        if value.lower() not in _WELL_KNOWN and not judge.harmless(value):
+            yield Finding("snmp-community", start, end)
+
+
+def _pairs(page: Page) -> Iterator[Finding]:
+    """``login jonas / Sommer-77``: a user and a password with a slash between."""
+    for start, end in _PAIR.spans(page, 1):
+        value = read_bare(page.text[:end], start)
+        if value is not None and chosen(value.text):
+            yield Finding("password", value.start, value.end)

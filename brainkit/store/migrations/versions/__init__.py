@@ -1,0 +1,1 @@
+"""The steps of the schema, each in a file named by its number."""

@@ -1,0 +1,136 @@
+"""The certificate's file and its words."""
+
+import json
+import math
+import os
+from dataclasses import replace
+
+import pytest
+
+from brainkit.errors import CertificateError
+from brainkit.gate import Certificate, StratumRate
+
+CERTIFICATE = Certificate(
+    gate="score", threshold=math.nextafter(0.36, 1), alpha=0.1, delta=0.1, n=38, k=1, needed=22, answerable=60,
+    answered=33, strata={
+        "missing_detail": StratumRate(20, 8, 0.19, 0.64, covered=False),
+        "missing_note": StratumRate(38, 1, 0.0007, 0.138, covered=True),
+        "off_topic": StratumRate(30, 1, 0.0008, 0.172, covered=False, missing=8),
+    }, fingerprint={"gate": "score 1", "retrieval": "dense(30)"}, created="2026-11-30T10:00:00+00:00",
+)  # fmt: skip
+
+
+def test_what_is_saved_loads_again_to_the_last_digit(tmp_path):
+    path = tmp_path / "new" / "certificate-score.json"
+    CERTIFICATE.save(path)
+    assert Certificate.load(path) == CERTIFICATE
+    assert [p.name for p in path.parent.iterdir()] == ["certificate-score.json"]
+    data = json.loads(path.read_text("utf-8"))
+    assert data == json.loads(json.dumps(CERTIFICATE.to_dict()))
+    assert (data["feasible"], data["covers"], data["format"]) == (True, ["missing_note"], 1)
+
+
+def test_saving_replaces_at_once_and_leaves_the_old_one_when_it_cannot(tmp_path, monkeypatch):
+    path = tmp_path / "c.json"
+    CERTIFICATE.save(path)
+    seen = []
+    monkeypatch.setattr("pathlib.Path.replace", lambda part, target: seen.append((part.read_text("utf-8"), target)))
+    replace(CERTIFICATE, threshold=0.9).save(path)
+    assert Certificate.load(path) == CERTIFICATE  # nothing was written to the file itself ...
+    assert json.loads(seen[0][0])["threshold"] == 0.9  # ... the whole of it was there before it took the name
+    assert seen[0][1] == path
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CertificateError, match=r"certificate.json cannot be written"):
+        CERTIFICATE.save(tmp_path / "file" / "certificate.json")
+
+
+GOOD = CERTIFICATE.to_dict()
+DAMAGED = {
+    "empty": "",
+    "half": json.dumps(GOOD)[:200],
+    "binary": "\x00\xff",
+    "a list": "[1, 2]",
+    "a number": "7",
+    "a text": '"certificate"',
+    "null": "null",
+    "another program's": '{"name": "x", "version": 2}',
+    "of a newer format": json.dumps({**GOOD, "format": 2}),
+    "without format": json.dumps({k: v for k, v in GOOD.items() if k != "format"}),
+    "with a part missing": json.dumps({k: v for k, v in GOOD.items() if k != "alpha"}),
+    "with a part too many": json.dumps({**GOOD, "colour": "red"}),
+    "threshold as text": json.dumps({**GOOD, "threshold": "0.4"}),
+    "threshold not a number": json.dumps({**GOOD, "threshold": math.nan}),
+    "threshold infinite": json.dumps({**GOOD, "threshold": math.inf}),
+    "threshold beyond floats": json.dumps({**GOOD, "threshold": 10**400}),
+    "alpha as text": json.dumps({**GOOD, "alpha": "small"}),
+    "counts as text": json.dumps({**GOOD, "answered": "many"}),
+    "strata as list": json.dumps({**GOOD, "strata": [1]}),
+    "stratum as number": json.dumps({**GOOD, "strata": {"off_topic": 3}}),
+    "fingerprint as number": json.dumps({**GOOD, "fingerprint": 3}),
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_or_foreign_file_is_an_error_that_says_what_to_run(tmp_path, content):
+    path = tmp_path / "certificate-score.json"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(CertificateError, match=r"certificate-score.json .*run `brainkit calibrate`"):
+        Certificate.load(path)
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_an_error_too(tmp_path):
+    for path in (tmp_path / "no.json", tmp_path):
+        with pytest.raises(CertificateError, match="cannot be read"):
+            Certificate.load(path)
+
+
+def test_mismatch_names_the_parts_that_differ():
+    assert CERTIFICATE.mismatch({"gate": "score 1", "retrieval": "dense(30)"}) == []
+    assert CERTIFICATE.mismatch({"gate": "score 1", "retrieval": "dense(50)"}) == ["retrieval"]
+    assert CERTIFICATE.mismatch({"retrieval": "dense(50)", "chunking": "x"}) == ["chunking", "gate", "retrieval"]
+
+
+def test_promise_in_words():
+    assert CERTIFICATE.promise() == (
+        "Of questions about things your notes do not hold, at most 10% get an answer, with 90% confidence; 55% of those "
+        "your notes can answer are answered. "
+        "Details missing from an existing note are not covered (8 of 20 were answered). "
+        "Things far from your notes are not covered (1 of 30 were answered; 8 more such labels could do)."
+    )
+
+
+def test_promise_of_several_strata_and_odd_levels():
+    covered = {name: replace(rate, covered=True) for name, rate in CERTIFICATE.strata.items()}
+    text = replace(CERTIFICATE, strata=covered, alpha=0.005, delta=0.07, answerable=0).promise()
+    assert text == (
+        "Of questions about details missing from an existing note and things your notes do not hold and things far from "
+        "your notes, at most 0.5% get an answer, with 93% confidence."
+    )
+
+
+def test_promise_of_an_infeasible_one_says_what_is_missing():
+    few = replace(CERTIFICATE, threshold=None, n=15, k=-1)
+    assert not few.feasible
+    assert few.promise() == (
+        "Not certified: 15 unanswerable questions are too few for at most 10% false answers with 90% confidence; "
+        "7 more would do (an answerable label with its document gives one)."
+    )
+
+
+def test_created_is_utc_and_now():
+    made = Certificate("score", None, 0.1, 0.1, 0, -1, 22, 0, 0, {}, {}).created
+    assert made.endswith("+00:00")
+    assert len(made) == len("2026-11-30T10:00:00+00:00")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_an_error(tmp_path):
+    path = tmp_path / "c.json"
+    CERTIFICATE.save(path)
+    path.chmod(0)
+    with pytest.raises(CertificateError, match="PermissionError"):
+        Certificate.load(path)

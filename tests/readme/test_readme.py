@@ -1,0 +1,122 @@
+"""What the README tells a reader to run is run, as it stands there, in an empty home."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from brainkit.store.server import EmbeddedServer
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+NOTES = {
+    "power.md": "# UPS\nThe UPS battery was changed on 2025-06-14, an RBC7 from the drawer.\n",
+    "invoices.md": "# Invoices\n- INV/2025/00412, surge arrester, 487.90 EUR\n",
+}
+
+
+def blocks(language: str) -> list[str]:
+    """Code blocks of the README in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A user's empty home with a few notes; its database goes afterwards."""
+    place = tmp_path_factory.mktemp("user")
+    (place / "notes").mkdir()
+    for name, text in NOTES.items():
+        (place / "notes" / name).write_text(text, "utf-8")
+    yield place
+    for folder in (place / ".local/share/brainkit", place / ".my-brain"):
+        if folder.exists():
+            EmbeddedServer(folder).erase()
+
+
+def run(home: Path, *command: str, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as that user would."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("BOR_", "XDG_", "COV_"))}
+    environment = {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def own_notes() -> list[str]:
+    """The commands of the section on your own notes, without comments."""
+    block = next(block for block in blocks("sh") if "brainkit import" in block)
+    return [line.partition("  #")[0].strip() for line in block.splitlines() if line.strip()]
+
+
+def test_the_two_commands_stand_first() -> None:
+    first = blocks("sh")[0].splitlines()
+    assert first[0].partition("  #")[0].strip() == "pip install -q uv && uv run python -m brainkit.eval"
+    assert first[1].partition("  #")[0].strip() == "uv run pytest"
+
+
+def test_own_notes(home: Path) -> None:
+    outputs = {}
+    for line in own_notes():
+        words = shlex.split(line.replace("~", str(home)))
+        assert words[:3] == ["uv", "run", "brainkit"]
+        done = run(home, sys.executable, "-m", "brainkit", *words[3:])
+        assert done.returncode == 0, (line, done.stderr)
+        outputs[words[3]] = done.stdout
+    assert "2 indexed" in outputs["import"]
+    assert "2025-06-14" in outputs["ask"]
+    assert "[power.md]" in outputs["ask"]
+    assert "invoices.md" in outputs["recall"]
+
+
+def test_in_python(home: Path, tmp_path: Path) -> None:
+    script = tmp_path / "readme.py"
+    script.write_text(blocks("python")[0] + "    print(nodes[0].metadata['path'])\n", "utf-8")
+    done = run(home, sys.executable, str(script))
+    assert done.returncode == 0, done.stderr
+    assert "2025-06-14" in done.stdout
+    assert done.stdout.strip().endswith("power.md")
+
+
+def test_the_label_example_is_a_label() -> None:
+    from brainkit import Label
+
+    (example,) = re.findall(r"`(\{\"id\".*?\})`", README)
+    assert Label.from_dict(json.loads(example)).grades == {"hosts/nas.md": 1}
+
+
+def test_the_retrieval_strings_parse() -> None:
+    from brainkit import RetrievalSettings
+
+    section = README.partition("## Retrieval")[2].partition("\n## ")[0]
+    strings = re.findall(r"`((?:hybrid|dense|lexical)\([^`]*\))`", section)
+    assert len(strings) == 4
+    for text in strings:
+        RetrievalSettings.parse(text)
+
+
+@pytest.mark.slow
+def test_the_main_job(home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The report on the bundled notes; with the default embedder everything passes, and a second run imports nothing.
+
+    Small, it runs with the fast embedder, in full with the default one.
+    """
+    embedder = "minilm" if request.config.getoption("markexpr") == "slow" else "wordllama"
+    command = (sys.executable, "-m", "brainkit.eval", "--out", str(tmp_path / "out"))
+    first = run(home, *command, BOR_HOME=str(home / f"main-{embedder}"), BOR_EMBEDDER=embedder)
+    second = run(home, *command, "--json", BOR_HOME=str(home / f"main-{embedder}"), BOR_EMBEDDER=embedder)
+    EmbeddedServer(next((home / f"main-{embedder}" / "eval").iterdir())).erase()
+    assert re.fullmatch(r"\d+ passed, \d+ failed", first.stdout.strip().splitlines()[-1]), first.stderr
+    summary = json.loads(second.stdout)
+    assert summary["corpus"]["documents"] == len([p for p in (ROOT / "eval/corpus").rglob("*") if p.is_file()])
+    secrets = next(check for check in summary["checks"] if check["name"] == "secrets")
+    assert secrets["passed"], secrets
+    assert (tmp_path / "out" / "latest" / "report.md").exists()
+    assert "nothing to import" in (tmp_path / "out" / "latest" / "report.md").read_text("utf-8").lower()
+    if embedder == "minilm":
+        assert first.returncode == 0, first.stdout
