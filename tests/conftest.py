@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import itertools
 import os
@@ -38,8 +40,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
     running = EmbeddedServer(tmp_path_factory.mktemp("server"))
     with running:
         with psycopg.connect(running.conninfo(), autocommit=True) as connection:
-            connection.execute("alter system set fsync = off")  # its end would wait for the disk, for every test's database
-            connection.execute("select pg_reload_conf()")
             connection.execute("alter system set fsync = off")  # nothing here has to survive a power cut
             connection.execute("select pg_reload_conf()")
             connection.execute("create database template_brain")
@@ -48,9 +48,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
     running.erase()  # as root the data lie outside the temporary folder
 
 
+@pytest.fixture(scope="session")
+def new_database(server: EmbeddedServer) -> Callable[[], contextlib.AbstractContextManager[str]]:
+    """Makes a migrated, empty database to be used in a ``with`` statement, which gives its address."""
+    return functools.partial(_new_database, server)
+
+
 @pytest.fixture
-def database_url(server: EmbeddedServer) -> Iterator[str]:
+def database_url(new_database: Callable[[], contextlib.AbstractContextManager[str]]) -> Iterator[str]:
     """Address of a new, migrated, empty database; dropped after the test."""
+    with new_database() as url:
+        yield url
+
+
+@contextlib.contextmanager
+def _new_database(server: EmbeddedServer) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(server.conninfo(), autocommit=True) as connection:
         connection.execute(f"create database {name} template template_brain strategy file_copy")
@@ -66,7 +78,7 @@ def database(database_url: str) -> Iterator[Database]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_document() -> Callable[..., Document]:
     """Makes a document as the readers would; the content decides its hash."""
 

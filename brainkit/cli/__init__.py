@@ -18,6 +18,7 @@ def main(app: typer.Typer | None = None, name: str = "brainkit") -> None:
     except SettingsError:  # the command itself says what is wrong, and `--help` works all the same
         level = "error"
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("psycopg").setLevel(level.upper())  # it would set itself to WARNING, whatever the root says
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

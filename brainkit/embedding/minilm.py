@@ -94,7 +94,7 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Indices of texts grouped by similar length, each group at most :data:`BATCH_TOKENS` when padded.
 
     Example:
-        >>> list(batches([256, 3, 2000, 4]))
+        >>> list(batches([100, 3, 2000, 4]))
         [[1, 3, 0], [2]]
     """
     group: list[int] = []

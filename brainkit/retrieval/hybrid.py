@@ -25,7 +25,7 @@ B: Final = 0.75
 MOST_TERMS: Final = 64
 """Terms of a question beyond this many are not looked up: a pasted page is not a question."""
 MOST_ROWS: Final = 20_000
-"""Terms are looked up from the rarest on, until they match about this many chunks; all terms count in the scores."""
+"""Terms are looked up from the rarest on, at least two, until they match so many chunks; all count in the scores."""
 
 
 class Candidates(NamedTuple):
@@ -60,7 +60,7 @@ with hidden as materialized (
   left join lexeme_stats s on s.language = t.language and s.lexeme = t.lexeme
 ), weights as materialized (
   select ord, df, ln(1 + (greatest(l.chunks - df, 0) + 0.5) / (df + 0.5)) as idf,
-         sum(df) over (order by df, ord) <= %(rows)s or row_number() over (order by df, ord) <= 2 as wanted
+         sum(df) over (order by df, ord) <= %(rows)s or row_number() over (order by df = 0, df, ord) <= 2 as wanted
   from (select ord, sum(df) as df from terms group by ord) t, counts l
 ), mass as materialized (
   select coalesce(sum(idf), 0) * %(k1p)s as most from weights
@@ -150,7 +150,7 @@ def search(
     if settings.mode == "dense" and vector is not None:
         score = "coalesce(s.cosine, -1)"
     elif settings.mode == "lexical" or vector is None:
-        score = "s.share" if settings.rank == "bm25" else "1.0 / (1 + s.lexical_rank)"
+        score = "s.share" if settings.rank == "bm25" else "1::float8 / (1 + s.lexical_rank)"
     known = vector is not None
     part = sql.SQL
     cosine = (

@@ -10,14 +10,16 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from brainkit.embedding import Embedder, TokenVectors
 from brainkit.errors import RetrievalSettingsError
 from brainkit.retrieval.recall import RecalledChunk
 from brainkit.store.vectors import embedding_text
+
+if TYPE_CHECKING:  # LlamaIndex takes a second to import
+    from brainkit.embedding import Embedder, TokenVectors
 
 FUNCTION_WORD: Final = 0.05
 """Weight of a question's token that is no term: stop words and punctuation hardly count."""
@@ -54,7 +56,7 @@ class MaxSim:
         asked = self._embedder.token_vectors([question])
         if asked is None:
             raise RetrievalSettingsError(
-                f"maxsim needs token vectors, and the embedder {self._embedder.name} has none: use minilm, or leave it out"
+                f"maxsim needs token vectors and {self._embedder.name} has none: set BOR_EMBEDDER=minilm, or leave it out"
             )
         importance = _token_weights(asked[0].tokens, weights)
         if not top or not importance.sum():
@@ -108,7 +110,8 @@ def _token_weights(tokens: Sequence[str], weights: Mapping[str, float]) -> np.nd
             words.append(token)
         owner.append(len(words) - 1)
     plain = {_unaccented(word): value for word, value in weights.items()}
-    return np.array([max(FUNCTION_WORD, plain.get(words[number], 0.0)) for number in owner], np.float64)
+    known = (plain.get(words[number].casefold(), 0.0) for number in owner)
+    return np.array([max(FUNCTION_WORD, weight) for weight in known], np.float64)
 
 
 def _unaccented(word: str) -> str:

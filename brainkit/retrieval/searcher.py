@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Collection
 from uuid import UUID
@@ -33,6 +34,7 @@ class Searcher:
         self._documents = documents
         self._maxsim = MaxSim(embedder)
         self._embedded: dict[str, np.ndarray] = {}
+        self._lock = threading.Lock()
 
     def recall(
         self,
@@ -82,11 +84,14 @@ class Searcher:
 
     def _embed(self, text: str) -> np.ndarray:
         """The question's embedding; asked again within the next hundreds of questions, it is not computed again."""
-        if text not in self._embedded:
-            while len(self._embedded) >= REMEMBERED:
-                self._embedded.pop(next(iter(self._embedded)), None)
-            self._embedded[text] = self._embedder.embed_query(text)
-        return self._embedded[text]
+        vector = self._embedded.get(text)
+        if vector is None:
+            vector = self._embedder.embed_query(text)
+            with self._lock:
+                while len(self._embedded) >= REMEMBERED:
+                    del self._embedded[next(iter(self._embedded))]
+                self._embedded[text] = vector
+        return vector
 
     def _group(self, chunks: list[RecalledChunk]) -> list[RecalledDocument]:
         """Documents by their best chunk, in order."""

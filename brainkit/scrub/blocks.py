@@ -15,6 +15,7 @@ _BEGIN = Pattern(r"-{4,5} ?BEGIN [A-Z0-9a-z ]{0,40}?(?:PRIVATE KEY|Static key|SE
 _EDGE = Pattern(r"-{4,5} ?(?:BEGIN|END) [A-Za-z0-9 ]{3,60}?-{4,5}")
 _KEY_SIZE = 40_000
 _BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
+_NOTHING_MORE = re.compile(r"[\s\\nr\"']{0,80}\Z")
 _BODY_LINES = Pattern(
     r"(?:[\s\"'`+,>|#*\\-]*[A-Za-z0-9+/=\\]{16,}[ \t\r\"'`+,;\\]*(?:\n|\z)|[ \t]*(?:Proc-Type|DEK-Info|Ver"
     r"sion|Comment|Hash|Charset)[ \t]*:[^\n]*\n|[ \t\r]*\n)*"
@@ -117,7 +118,7 @@ def _private_keys(page: Page) -> Iterator[Finding]:
                 yield Finding("private-key", start, edges[following][1])
         else:
             lines = _BODY_LINES.compiled.match(page.data, body, min(len(text), body + _KEY_SIZE))
-            if lines is not None and (_BODY.search(text, body, lines.end()) or not text[body:].lstrip("\\nr \n\"'")):
+            if lines is not None and (_BODY.search(text, body, lines.end()) or _NOTHING_MORE.match(text, body)):
                 yield Finding("private-key", start, lines.end())
 
 

@@ -144,10 +144,10 @@ def scrub(text: str) -> ScrubResult:
         ``.text``, with ``[REDACTED:<kind>]`` where a secret stood, and ``.findings``: kind and offsets in the input.
 
     Example:
-        >>> result = scrub("url: https://ina:Sommer2026@fernhof.example/")
+        >>> result = scrub("user: ina, password: Sommer2026!")
         >>> result.text
-        'url: https://ina:[REDACTED:url-password]@fernhof.example/'
+        'user: ina, password: [REDACTED:password]'
         >>> [f.kind for f in result.findings]
-        ['url-password']
+        ['password']
     """
     return _default().scrub(text)

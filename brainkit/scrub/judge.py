@@ -12,7 +12,6 @@ _NOTHING = frozenset(words("nothing"))
 _WEAK_BUT_REAL = frozenset(
     (
         "password",
-        "passwd",
         "passwort",
         "secret",
         "admin",

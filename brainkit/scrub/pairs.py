@@ -8,7 +8,7 @@ from brainkit.scrub import judge
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import Finding
-from brainkit.scrub.values import Value, chosen_in_prose, is_secret, read_bare, read_quoted
+from brainkit.scrub.values import GRAMMAR, Value, chosen_in_prose, is_secret, read_bare, read_quoted
 
 _ASSIGN = re.compile(
     r"""[ \t]{0,2}\\{0,3}["'`*_\])}]{0,4}(?:[ \t]?\([^()\n]{0,40}\))?\*{0,2}[ \t]{0,40}"""
@@ -188,33 +188,7 @@ def _code_like(value: str, before: str) -> bool:
 
 def _passphrase(text: str) -> bool:
     words = text.split()
-    return (
-        4 <= len(words) <= 12
-        and all(re.fullmatch(r"[a-z]{3,10}", w) for w in words)
-        and not (
-            {
-                "the",
-                "and",
-                "for",
-                "with",
-                "from",
-                "see",
-                "are",
-                "was",
-                "not",
-                "der",
-                "die",
-                "das",
-                "und",
-                "ist",
-                "siehe",
-                "this",
-                "that",
-                "your",
-            }
-            & set(words)
-        )
-    )
+    return 4 <= len(words) <= 12 and all(re.fullmatch(r"[a-z]{3,10}", w) for w in words) and GRAMMAR.isdisjoint(words)
 
 
 def _block(text: str, key: Key, at: int) -> list[Value]:

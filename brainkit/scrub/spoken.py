@@ -10,7 +10,7 @@ from brainkit.scrub import judge
 from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.rules import words
-from brainkit.scrub.values import Value, chosen, read_bare, read_quoted
+from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, read_bare, read_quoted
 
 _QUOTES = ('"', "'", "`")
 _WORDS = r"pass(?:w(?:or[dt]|d)|phrase|code|wort)|kennwort|\bpwd?\b|zugangswort|losungswort|merksatz|wachtwoord"
@@ -19,19 +19,20 @@ _KEY = (
     r"|(?:wlan|wi-?fi|wpa[23]?|network|hotspot|guest)[ -]?(?:key|psk)|\bpsk\b"
 )
 _PIN = (
-    r"\b(?:[a-z\xe4\xf6\xfc]{2,12}-)?(?:super)?(?:pin(?:[ -]?(?:code|nummer|number))?|puk[ -]?[12]?|(?:i|m|push)?tan)\b"
+    r"\b(?:[a-z\xe4\xf6\xfc]{2,12}-)?"
+    r"(?:super)?(?:pin(?:[ -]?(?:code|nummer|number))?|puk(?:[ -]?[12]\b)?|(?:i|m|push)?tan)\b"
 )
 _CODE = (
     r"\b(?:door|gate|garage|alarm|keypad|entry|access|unlock|security|safe|lock|lockbox|house|card|sim|master|disarm"
     r"|pairing|setup|[a-z]*t\xfcr|(?:garagen|hof|eingangs)?tor|zugangs|zutritts|tresor|schloss|entsperr|freischalt"
     r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box)|verbindungs|kopplungs|einrichtungs)"
-    r"[ _-]?codes?\b"
+    r"[ _-]?codes?\b|\bcode\b"
 )
 _ISSUED = (
     r"(?:recovery|backup|emergency|scratch|rescue|wiederherstellungs|notfall|ersatz|2fa|mfa)[ -]?"
     r"(?:codes?|keys?|schl\xfcssel)\b"
-    r"|(?:licen[cs]e|product|activation|registration|serial|lizenz|produkt|aktivierungs|registrier(?:ungs)?)[ -]?"
-    r"(?:keys?|codes?|schl\xfcssel)\b"
+    r"|(?:licen[cs]e|product|steam|cd|activation|registration|serial|lizenz|produkt|aktivierungs|registrier(?:ungs)?)"
+    r"[ -]?(?:keys?|codes?|schl\xfcssel)\b"
 )
 _COMMUNITY = r"\b(?:community(?:[ -](?:string|name))?|r[ow]community6?)\b"
 _SORTS = ((_COMMUNITY, "c"), (_ISSUED, "i"), (_CODE, "d"), (_PIN, "n"), (_KEY, "k"), (_WORDS, "p"))
@@ -48,7 +49,8 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _PAIR = Pattern(
-    r"\b(?:log-?in|zugang|anmeldung|account|konto|user(?:name)?|benutzer(?:name)?|nutzer|credentials?|creds|zugangsdaten)"
+    r"\b(?:log-?in|zugang|anmeldung|account|konto|user(?:name)?|benutzer(?:name)?|nutzer|credentials?|creds"
+    r"|zugangsdaten)"
     r"[ \t:=]{1,3}[\"'`]?[A-Za-z][\w.@+-]{1,63}[\"'`]?[ \t]{0,2}/[ \t]{0,2}[\"'`]?([^\s\"'`/|,;<>{}$()]{4,64})",
     ignore_case=True,
 )
@@ -67,6 +69,10 @@ _COUNTED = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\Z")
 _ACCESS = re.compile(r"[*#]?[A-Za-z]{0,2}-?\d{3,8}(?:-?[A-Za-z]{1,2}|-\d{2,6}){0,2}[#*]?\Z")
+_OF_A_LOCK = re.compile(
+    r"(?i)(?:alarm|t\xfcr|tor|safe|tresor|door|gate|lock|schloss|garage|keypad|taster)[^.;]{0,60}[\n:,(|*-]\W{0,12}\Z"
+)
+_WITH = re.compile(r"(?i)\b(?:with|mit|mit dem|using|und|and)[ \t]\Z")
 _DIALLED = re.compile(r"(?i)tresor|safe|schloss|lock|zahlen")
 _COMBINATION = re.compile(r"\d{1,2}(?:[- ]\d{1,2}){2,3}\Z")
 _GROUPED = re.compile(r"(?=[^\n]{0,80}\d)[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{2,12}){1,9}\Z")
@@ -82,7 +88,6 @@ _WELL_KNOWN = frozenset(
     ("public", "private", "string", "strings", "name", "names", "read", "write", "ro", "rw", "edition")
 )
 _CONFIG_BEFORE = re.compile(r"(?i)(?:snmp-server|set snmp|snmp-agent|/snmp)[ \t]+\Z")
-_GRAMMAR = frozenset(words("grammar"))
 _MENTIONS = frozenset(words("mentions"))
 
 
@@ -126,6 +131,8 @@ def _label(text: str, start: int, end: int) -> _Label | None:
     sort = next((sort for pattern, sort in _SORT if pattern.match(label)), "")
     if sort == "c" and not _SNMP.search(text[max(0, start - 200) : end + 60]):
         return None
+    if label.lower() == "code" and not _OF_A_LOCK.search(text[max(0, start - 80) : start]):
+        return None
     if sort == "p" and text[start - 1 : start] == "1":  # 1Password
         return None
     if not sort or (sort == "n" and _HARDWARE.search(text[max(0, start - 12) : start])) or label == "tan":
@@ -162,13 +169,18 @@ def _password(text: str, at: int, place: _Place) -> list[Value]:
         return []
     if value.quoted:
         return [value] if _quoted_password(value, place) else []
-    if chosen(value.text) and (place.joint or _strong(value.text)):
+    if _bare_password(text, at, value, place):
         return [value]
+    return _bare_phrase(text, at) if place.joint else []
+
+
+def _bare_password(text: str, at: int, value: Value, place: _Place) -> bool:
     if not place.joint:
-        return []
-    if _dashed(value.text) or (value.text.isdigit() and len(value.text) >= 4 and _ends(text, value.end, place)):
-        return [value]
-    return _bare_phrase(text, at)
+        before = text[max(0, at - len(place.label) - 12) : at - len(place.label) - 1]
+        fits = _strong(value.text) or (_WITH.search(before) is not None and chosen_in_prose(value.text))
+        return fits and chosen(value.text)
+    number = value.text.isdigit() and len(value.text) >= 4
+    return chosen(value.text) or _dashed(value.text) or (number and _ends(text, value.end, place))
 
 
 def _quoted_password(value: Value, place: _Place) -> bool:
@@ -178,7 +190,7 @@ def _quoted_password(value: Value, place: _Place) -> bool:
     if chosen(text, quoted=True) or (place.joint and _dashed(text)):
         return True
     whose = place.gap.lstrip(" ,(").split(" ", 1)[0] in ("for", "of", "f\xfcr", "vom", "von", "zum", "zur", "am", "im")
-    return whose and len(text) >= 5 and text.isalpha() and text.lower() not in _GRAMMAR and not judge.harmless(text)
+    return whose and len(text) >= 5 and text.isalpha() and text.lower() not in GRAMMAR and not judge.harmless(text)
 
 
 def _wifi(text: str, at: int, place: _Place) -> list[Value]:
@@ -215,9 +227,10 @@ def _access(text: str, at: int, place: _Place) -> list[Value]:
     if digits:
         return digits
     value = _read(text, at)
-    if value is None or not (place.joint or value.quoted):
+    if value is None:
         return []
-    if _DATE.match(value.text) and not _DIALLED.match(place.label):
+    dialled = _COMBINATION.match(value.text) and _DIALLED.search(text[max(0, at - 40) : at])
+    if not (dialled or place.joint or value.quoted) or (_DATE.match(value.text) and not dialled):
         return []
     fits = _ACCESS.match(value.text) or _COMBINATION.match(value.text) or _is_issued(value.text)
     return [value] if fits and len(value.text) >= 4 and not _COUNTED.match(text, value.end) else []
@@ -250,7 +263,7 @@ def _community(text: str, at: int, place: _Place) -> list[Value]:
     if value is None or " " in value.text or len(value.text) < 3 or value.text.lower() in _WELL_KNOWN:
         return []
     word = value.text.lower()
-    if judge.harmless(value.text) or word in _GRAMMAR or word in _MENTIONS or ":" in word:
+    if judge.harmless(value.text) or word in GRAMMAR or word in _MENTIONS or ":" in word:
         return []
     sure = value.quoted or place.joint == ":" or place.label.lower().startswith(("roc", "rwc")) or place.gap == "config"
     return [value] if sure or chosen(value.text) or (place.joint and "-" in value.text) else []
@@ -268,7 +281,7 @@ def _strong(text: str) -> bool:
 
 def _dashed(text: str) -> bool:
     parts = text.split("-")
-    return len(parts) >= 4 and all(part.isalpha() and part.lower() not in _GRAMMAR for part in parts)
+    return len(parts) >= 4 and all(part.isalpha() and part.lower() not in GRAMMAR for part in parts)
 
 
 def _ends(text: str, at: int, place: _Place) -> bool:
@@ -277,7 +290,7 @@ def _ends(text: str, at: int, place: _Place) -> bool:
 
 
 def _is_phrase(parts: list[str], least: int) -> bool:
-    return least <= len(parts) <= 24 and all(_WORD.match(part) and part.lower() not in _GRAMMAR for part in parts)
+    return least <= len(parts) <= 24 and all(_WORD.match(part) and part.lower() not in GRAMMAR for part in parts)
 
 
 def _bare_phrase(text: str, at: int) -> list[Value]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from brainkit.scrub import judge
 from brainkit.scrub.keywords import Key, Strength
+from brainkit.scrub.rules import words
 
 _OPEN_QUOTE = re.compile(r"""[A-Za-z@$]{0,2}(\\{0,3}(?:\"\"\"|'''|["'`]))""")
 _LONGEST = 8000
@@ -43,6 +44,9 @@ _ADDRESS = re.compile(
 )
 _SERIAL = re.compile(r"[A-Z]{2,6}-?\d+(?:-\d+)*")
 _NO_BEGINNING = "$@#%&*-/~"
+GRAMMAR = frozenset(words("grammar"))
+"""Words that hold sentences together: a passphrase has none of them."""
+
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -117,13 +121,13 @@ def is_secret(key: Key, value: Value) -> bool:
 
 def _is_password(text: str, value: Value) -> bool:
     if " " in text:
-        words = text.split()
+        parts = text.split()
         return (
             (value.quoted or value.literal)
-            and len(words) <= 8
-            and not any(word.startswith("-") for word in words)  # a command
+            and len(parts) <= 8
+            and not any(word.startswith("-") for word in parts)  # a command
             and (value.exact or not _SENTENCE.search(text))
-            and (value.exact or len(words) > 2 or any(map(judge.looks_chosen, words)))
+            and (value.exact or len(parts) > 2 or any(map(judge.looks_chosen, parts)))
         )
     if text.isdigit():
         return len(text) >= 4 and (value.quoted or value.literal)

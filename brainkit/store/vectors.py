@@ -93,7 +93,8 @@ class VectorStore:
                where c.id > %(after)s and {c_waits}
                  and (%(retry)s or not exists (select from embedding_failures f where f.chunk_id = c.id
                       and f.model_id = %(model)s and f.attempts >= %(attempts)s))
-                 and not exists (select from chunks e where e.content_hash = c.content_hash and e.id < c.id and {e_waits})
+                 and not exists (select from chunks e
+                                 where e.content_hash = c.content_hash and e.id < c.id and {e_waits})
                order by c.id limit %(limit)s"""
         ).format(**{f"{x}_waits": waits.format(self.table, sql.SQL(x)) for x in "oce"})
         given = {"after": after, "retry": retry, "model": self.model_id, "attempts": MAX_ATTEMPTS, "limit": limit}

@@ -93,9 +93,9 @@ def test_what_stands_in_the_best_chunk_goes_before_the_same_words_elsewhere():
 
 
 def test_the_same_passage_in_two_documents_is_quoted_once():
-    assert texts("battery changed", document("- The battery changed.\n"), document("The battery  changed.\n", "b.md")) == [
-        "- The battery changed."
-    ]
+    assert texts(
+        "battery changed", document("- The battery changed.\n"), document("The battery  changed.\n", "b.md")
+    ) == ["- The battery changed."]
 
 
 def test_quotes_stand_in_reading_order_of_the_documents():
@@ -122,11 +122,15 @@ def test_nothing_to_quote_gives_nothing():
 def test_a_very_long_document_is_searched_where_retrieval_found_it():
     content = "\n\n".join(f"Filler paragraph number {i}." for i in range(5000)) + "\n\nThe fridge is in the cellar.\n"
     doc = document(content)
-    found = extract("fridge", [doc], [chunk_of(doc, "Filler paragraph number 4999.\n\nThe fridge is in the cellar.")], {})
+    found = extract(
+        "fridge", [doc], [chunk_of(doc, "Filler paragraph number 4999.\n\nThe fridge is in the cellar.")], {}
+    )
     assert [q.text for q in found] == ["The fridge is in the cellar."]
 
 
-LINES = st.sampled_from(["", "# H", "- port item", "| port | a |", "|---|---|", "Port text. More.", "  port: 1", "```", "ports:", "x"])
+LINES = st.sampled_from(
+    ["", "# H", "- port item", "| port | a |", "|---|---|", "Port text. More.", "  port: 1", "```", "ports:", "x"]
+)
 
 
 @given(st.lists(LINES, max_size=40), st.sampled_from(["a.md", "b.yaml", "c.txt"]))
@@ -141,7 +145,9 @@ def test_whatever_the_document_quotes_are_verbatim_and_few(lines, path):
     assert not any(line.strip() in {"|---|---|", "-", "ports:", "```"} for line in quoted[-1:])
 
 
-def reply_of(question, *documents, answer=True, passes=lambda _: True, titles=("UPS",), chunks=(), cite=lambda s: s.path):
+def reply_of(
+    question, *documents, answer=True, passes=lambda _: True, titles=("UPS",), chunks=(), cite=lambda s: s.path
+):
     recall = Recall(question, tuple(chunks), documents, Evidence(lexical_hits=1), "dense(30)", {})
     decision = Decision(answer, 0.5, 0.4, "score", "certified: ...", recall)
     return reply_to(decision, None, passes, lambda: titles, cite)
@@ -254,9 +260,14 @@ def test_only_questions_that_pass_the_gate_are_suggested_and_not_for_ever():
 
 def test_no_suggestion_twice_and_none_without_a_topic():
     titles = ["UPS", "UPS", "***", "ups ", "UPS!"]
-    assert suggest(recall_with(), "english", lambda _: True, titles) == ["What do I have on UPS?", "What do I have on ups?"]
+    assert suggest(recall_with(), "english", lambda _: True, titles) == [
+        "What do I have on UPS?",
+        "What do I have on ups?",
+    ]
 
 
 @pytest.mark.parametrize("heading", ["", "ups", "x" * 61, "metadata"])
 def test_a_heading_that_adds_nothing_is_left_out(heading):
-    assert suggest(recall_with(chunk_of(document(UPS), "", heading)), "english", lambda _: True) == ["What do I have on UPS?"]
+    assert suggest(recall_with(chunk_of(document(UPS), "", heading)), "english", lambda _: True) == [
+        "What do I have on UPS?"
+    ]

@@ -111,7 +111,11 @@ def test_a_nested_item_stands_below_its_parent_and_a_later_one_does_not():
 
 def test_an_introduction_ends_with_its_section():
     assert [(p.text, p.lead) for p in prose("Ports:\n- 80\n\n# B\n- 90")] == [("- 80", "Ports:"), ("- 90", "")]
-    assert [(p.text, p.lead) for p in prose("**Ports:**\n- 80\n\nOther.\n- 90")] == [("- 80", "**Ports:**"), ("Other.", ""), ("- 90", "")]
+    assert [(p.text, p.lead) for p in prose("**Ports:**\n- 80\n\nOther.\n- 90")] == [
+        ("- 80", "**Ports:**"),
+        ("Other.", ""),
+        ("- 90", ""),
+    ]
 
 
 def test_an_indented_block_is_code_line_by_line():
@@ -168,7 +172,10 @@ def test_a_long_line_is_cut_at_spaces_and_one_without_spaces_all_the_same():
 
 def test_a_long_item_is_cut_into_sentences():
     item = "- " + " ".join(f"Sentence number {i} of this long item here." for i in range(20))
-    assert found(item)[:2] == ["- Sentence number 0 of this long item here.", "Sentence number 1 of this long item here."]
+    assert found(item)[:2] == [
+        "- Sentence number 0 of this long item here.",
+        "Sentence number 1 of this long item here.",
+    ]
 
 
 def test_an_unfinished_fence_and_command_lose_nothing():

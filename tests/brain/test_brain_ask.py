@@ -16,7 +16,9 @@ def brain(open_brain, tmp_path):
         "# UPS in the cellar\n\nThe battery was changed on 12 March 2024. It is an RBC7.\n\n## Shutdown\n\n"
         "Hosts go down in this order:\n\n- nodes of the cluster\n- the NAS amsel\n"
     )
-    (notes / "deploy" / "paperless.yaml").write_text("services:\n  paperless:\n    image: paperless-ngx:2.14\n    port: 8971\n")
+    (notes / "deploy" / "paperless.yaml").write_text(
+        "services:\n  paperless:\n    image: paperless-ngx:2.14\n    port: 8971\n"
+    )
     (notes / "heizung.md").write_text("# Heizung\n\nDie Heizkurve der Wärmepumpe steht seit Januar auf 0,4.\n")
     (notes / "reading.md").write_text("# Books\n\nIna reads a novel about the sea and another one about ships.\n")
     brain = open_brain(relevance_threshold=0.2)

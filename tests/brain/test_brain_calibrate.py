@@ -91,7 +91,9 @@ def test_labels_come_as_path_dicts_or_labels(brain, labels, tmp_path, database_u
 
 def test_the_same_id_replaces_and_the_others_stay(brain, labels, database_url):
     brain.calibrate(labels[:25])
-    brain.calibrate([{"id": "piano", "question": "And the piano?", "answerable": True, "relevant": [{"doc": "things:piano.md"}]}])
+    brain.calibrate(
+        [{"id": "piano", "question": "And the piano?", "answerable": True, "relevant": [{"doc": "things:piano.md"}]}]
+    )
     found = stored(database_url)
     assert len(found) == 25
     assert found["piano"]["question"] == "And the piano?"
@@ -128,7 +130,9 @@ def test_a_document_that_is_not_in_the_brain_is_an_error_and_nothing_is_stored(b
     assert stored(database_url) == {}
 
 
-@pytest.mark.parametrize("wrong", [[{"id": "a"}], [{"id": 1, "question": "?", "answerable": True}], ["x"], "/no/file.jsonl"])
+@pytest.mark.parametrize(
+    "wrong", [[{"id": "a"}], [{"id": 1, "question": "?", "answerable": True}], ["x"], "/no/file.jsonl"]
+)
 def test_labels_of_a_wrong_form_are_an_error(brain, database_url, wrong):
     with pytest.raises(LabelsError):
         brain.calibrate(wrong)
@@ -206,7 +210,9 @@ def test_settings_can_choose_the_gate(open_brain, things, labels):
         ({"embedder": "minilm"}, "embedding model"),
     ],
 )
-def test_under_other_settings_the_shipped_threshold_is_used_and_the_reason_names_the_part(brain, labels, open_brain, change, part):
+def test_under_other_settings_the_shipped_threshold_is_used_and_the_reason_names_the_part(
+    brain, labels, open_brain, change, part
+):
     certificate = brain.calibrate(labels)
     other = open_brain(**change)
     decision = other.decide(question_about("piano"))

@@ -192,7 +192,9 @@ def test_a_retriever_for_llamaindex(open_brain, two_roots):
     assert whole.text == "# UPS\n\nThe battery is an RBC7.\n"
 
 
-def test_open_takes_its_settings_from_the_environment_and_closing_twice_does_no_harm(database_url, tmp_path, monkeypatch):
+def test_open_takes_its_settings_from_the_environment_and_closing_twice_does_no_harm(
+    database_url, tmp_path, monkeypatch
+):
     for name, value in {"HOME": tmp_path / "h", "DATABASE_URL": database_url, "EMBEDDER": "wordllama"}.items():
         monkeypatch.setenv(f"BOR_{name}", str(value))
     with Brain.open() as brain:

@@ -11,7 +11,11 @@ import brainkit
 from brainkit.cli.app import app
 from brainkit.eval.command import app as eval_app
 
-THINGS = [f"{colour} {thing}" for colour in ("red", "blue", "old", "new", "big") for thing in ("piano", "kayak", "tent", "drone", "violin")]
+THINGS = [
+    f"{colour} {thing}"
+    for colour in ("red", "blue", "old", "new", "big")
+    for thing in ("piano", "kayak", "tent", "drone", "violin")
+]
 
 
 @pytest.fixture
@@ -48,7 +52,14 @@ def thing_labels(tmp_path, run):
     rows = []
     for number, thing in enumerate(THINGS):
         (folder / f"{thing}.md").write_text(f"# {thing}\n\nThe {thing} cost {number} euro.\n")
-        rows.append({"id": thing, "question": f"What did the {thing} cost?", "answerable": True, "relevant": [{"doc": f"{thing}.md", "quote": f"cost {number} euro"}]})
+        rows.append(
+            {
+                "id": thing,
+                "question": f"What did the {thing} cost?",
+                "answerable": True,
+                "relevant": [{"doc": f"{thing}.md", "quote": f"cost {number} euro"}],
+            }
+        )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run("import", folder)
     return file
@@ -65,7 +76,20 @@ def test_version(run):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("import",), ("embed",), ("recall",), ("ask",), ("status",), ("calibrate",), ("doctor",), ("labels",), ("labels", "check"), ("eval",), ("eval", "fit")],
+    [
+        (),
+        ("import",),
+        ("embed",),
+        ("recall",),
+        ("ask",),
+        ("status",),
+        ("calibrate",),
+        ("doctor",),
+        ("labels",),
+        ("labels", "check"),
+        ("eval",),
+        ("eval", "fit"),
+    ],
 )
 def test_every_command_has_help_with_an_example(run, arguments):
     text = run(*arguments, "--help").stdout
@@ -261,7 +285,9 @@ def test_status(run, notes):
 
 def test_calibrate_certifies_and_stores(run, thing_labels):
     result = run("calibrate", "--labels", thing_labels)
-    assert result.stdout.startswith("Of questions about things your notes do not hold, at most 10% get an answer, with 90%")
+    assert result.stdout.startswith(
+        "Of questions about things your notes do not hold, at most 10% get an answer, with 90%"
+    )
     assert re.search(r"missing_note.* 25 .* 0 .* yes", result.stdout)
     assert re.search(r"Threshold of the score gate: 0\.\d{4}, stored\.", result.stdout)
     again = data(run("calibrate", "--json"))
@@ -322,7 +348,14 @@ def test_doctor_masks_secrets_and_gives_plain_data(run, monkeypatch):
     assert rows["BOR_EMBEDDING_API_KEY"]["value"] == "********"
     assert rows["BOR_DATABASE_URL"]["value"] == "********"
     assert rows["BOR_OLLAMA_URL"]["value"] == "http://********@kranich:11434"
-    assert [check["name"] for check in found["checks"]] == ["database", "schema", "embedder", "notes", "vectors", "threshold"]
+    assert [check["name"] for check in found["checks"]] == [
+        "database",
+        "schema",
+        "embedder",
+        "notes",
+        "vectors",
+        "threshold",
+    ]
 
 
 def test_doctor_tells_of_chunks_that_wait_and_of_variables_that_are_none(run, notes, monkeypatch):
@@ -336,7 +369,9 @@ def test_doctor_tells_of_chunks_that_wait_and_of_variables_that_are_none(run, no
 def test_doctor_tells_why_a_brain_does_not_open_and_still_shows_the_settings(run, monkeypatch):
     monkeypatch.setenv("BOR_DATABASE_URL", "postgresql://127.0.0.1:9/brain")
     result = run("doctor", code=1)
-    assert re.search(r"^look  DatabaseError: .*port 9 failed: Connection refused.*BOR_DATABASE_URL", result.stdout, re.MULTILINE)
+    assert re.search(
+        r"^look  DatabaseError: .*port 9 failed: Connection refused.*BOR_DATABASE_URL", result.stdout, re.MULTILINE
+    )
     assert "BOR_HOME" in result.stdout
     monkeypatch.setenv("BOR_EMBEDDER", "bert")
     assert run("doctor", code=2).stderr.startswith("Error: BOR_EMBEDDER = 'bert' is not allowed")

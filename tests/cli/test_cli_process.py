@@ -9,7 +9,7 @@ import time
 import psycopg
 import pytest
 
-FILES = 1000
+FILES = 600
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 """What the commands share on screen: progress, errors, Ctrl-C."""
 
+import importlib
 import io
+import logging
 
+import psycopg
 import pytest
 import typer
 from rich.console import Console
@@ -24,7 +27,9 @@ def test_progress_in_a_log_is_a_line_at_the_end_and_now_and_then(capsys, monkeyp
 
 def test_progress_on_a_terminal_is_a_bar_on_stderr_that_goes_away(monkeypatch):
     out = io.StringIO()
-    monkeypatch.setattr(screen, "Console", lambda stderr: Console(file=out, force_terminal=True, width=100, stderr=stderr))
+    monkeypatch.setattr(
+        screen, "Console", lambda stderr: Console(file=out, force_terminal=True, width=100, stderr=stderr)
+    )
     with screen.Progress() as progress:
         progress("embed", 1, 3)
         progress("other", 1, 1)
@@ -77,3 +82,18 @@ def test_main_survives_wrong_settings_and_an_interrupt_while_it_starts(monkeypat
     with pytest.raises(SystemExit) as left:
         main(app, "brainkit")
     assert (left.value.code, called) == (130, ["brainkit"])
+
+
+@pytest.mark.parametrize("level", ["error", "debug"])
+def test_the_log_level_holds_for_libraries_that_would_set_their_own(monkeypatch, level):
+    monkeypatch.setenv("BOR_LOG", level)
+    monkeypatch.setattr(logging, "basicConfig", lambda **_: None)  # pytest's own handlers stay
+    logger = logging.getLogger("psycopg")
+    before = logger.level
+    try:
+        logger.setLevel(logging.NOTSET)
+        main(lambda prog_name: None, "brainkit")
+        importlib.reload(psycopg)  # where it sets its level
+        assert logging.getLevelName(logging.getLogger("psycopg.pool").getEffectiveLevel()) == level.upper()
+    finally:
+        logger.setLevel(before)

@@ -66,7 +66,13 @@ hybrid = "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)"
 
 def label_rows():
     rows = [
-        {"id": f"a{n:02}", "question": question, "answerable": True, "relevant": [{"doc": doc, "quote": quote}], "must_pass": n == 0}
+        {
+            "id": f"a{n:02}",
+            "question": question,
+            "answerable": True,
+            "relevant": [{"doc": doc, "quote": quote}],
+            "must_pass": n == 0,
+        }
         for n, (doc, question, quote) in enumerate(ANSWERABLE)
     ]
     rows[5]["relevant"].append({"doc": "bike.md", "grade": 3})  # two documents, of unlike worth
@@ -88,7 +94,11 @@ def small_eval(tmp_path_factory) -> Path:
         path.write_text(text, "utf-8")
     secret_note = folder / "corpus" / "fake-secrets.md"
     secret_note.write_text(f"# Tokens\n\ngitlab token: {SECRET}\n", "utf-8")
-    (folder / "planted-fake-secrets.jsonl").write_text(json.dumps({"doc": "fake-secrets.md", "secret": SECRET, "kind": "t"}) + "\n")
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in label_rows()), "utf-8")
+    (folder / "planted-fake-secrets.jsonl").write_text(
+        json.dumps({"doc": "fake-secrets.md", "secret": SECRET, "kind": "t"}) + "\n"
+    )
+    (folder / "questions.jsonl").write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in label_rows()), "utf-8"
+    )
     (folder / "settings.toml").write_text(SETTINGS, "utf-8")
     return folder

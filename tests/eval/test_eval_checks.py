@@ -31,7 +31,15 @@ def gate(x, n):
     return GateResult("score", CrossFit((calibration, calibration), Count(5, 10), Count(x, n), {}), 0.9, {})
 
 
-def checks(config=CONFIG, report=None, settings=None, gates=None, hits=(1.0, 1.0), certificate=CERTIFICATE, find_texts=lambda _: 0):
+def checks(
+    config=CONFIG,
+    report=None,
+    settings=None,
+    gates=None,
+    hits=(1.0, 1.0),
+    certificate=CERTIFICATE,
+    find_texts=lambda _: 0,
+):
     ranked = [
         RankedQuestion(label.id, name, {"hit@2": hit if name == "hybrid" else 0.0}, 1, (), 1.0)
         for label, hit in zip(LABELS, hits, strict=True)
@@ -78,7 +86,9 @@ def test_a_floor_is_the_lowest_value_allowed(floor, passed):
 
 @pytest.mark.parametrize(("best", "passed"), [(0.91, True), (0.92, False), (0.5, True)])
 def test_the_main_setting_may_fall_behind_by_the_slack(best, passed):
-    found = checks(replace(CONFIG, slack=0.015), settings=[setting("hybrid", 0.9), setting("dense", best)])["best setting"]
+    found = checks(replace(CONFIG, slack=0.015), settings=[setting("hybrid", 0.9), setting("dense", best)])[
+        "best setting"
+    ]
     assert found.passed == passed
     winner = "dense" if best > 0.9 else "hybrid"
     assert found.detail == f"hybrid 0.900 nDCG@10, best is {winner} {max(best, 0.9):.3f}"

@@ -33,7 +33,11 @@ def test_everything_given_is_taken(tmp_path):
         '[floors]\n"nDCG@10" = 0.5\n"hit@2" = 1\n' + MINIMAL + 'b = "lexical(9)"\n'
     )
     config = load_config(write(tmp_path, text))
-    assert (config.main, config.gate, config.gates) == ("b", "cosine", ("seed", "cosine"))  # the gate in use is judged too
+    assert (config.main, config.gate, config.gates) == (
+        "b",
+        "cosine",
+        ("seed", "cosine"),
+    )  # the gate in use is judged too
     assert (config.alpha, config.delta, config.slack) == (0.2, 0.05, 0.0)
     assert (config.floors, config.extensions) == ({"nDCG@10": 0.5, "hit@2": 1.0}, ("j2",))
     assert config.planted == tmp_path / "planted-fake-secrets.jsonl"
@@ -79,5 +83,7 @@ def test_a_retrieval_string_that_does_not_parse(tmp_path):
 
 
 def test_a_file_that_is_not_there_says_where_to_run(tmp_path):
-    with pytest.raises(UsageError, match=r"cannot be read \(No such file or directory\); run this in a folder that has"):
+    with pytest.raises(
+        UsageError, match=r"cannot be read \(No such file or directory\); run this in a folder that has"
+    ):
         load_config(tmp_path / "no.toml")

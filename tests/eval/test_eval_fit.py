@@ -73,7 +73,10 @@ def test_thresholds_let_as_many_missing_notes_through_as_the_binomial_allows(fit
     if name == "evidence":
         fit = written["evidence"]
         gate = EvidenceGate(fit["intercept"], tuple(fit["coefficients"][feature] for feature in FEATURES))
-    scores = sorted((gate.score(e) for label, hidden, e in evidence[embedder] if hidden or label.kind == "missing_note"), reverse=True)
+    scores = sorted(
+        (gate.score(e) for label, hidden, e in evidence[embedder] if hidden or label.kind == "missing_note"),
+        reverse=True,
+    )
     assert len(scores) == 28
     k = max(k for k in range(29) if stats.binom.cdf(k, 28, 0.3) <= 0.1)
     threshold = written["thresholds"][name]
@@ -93,7 +96,9 @@ def test_without_a_file_the_fit_is_printed(small_eval, monkeypatch):
 
 def test_too_few_labels_cannot_be_fitted(small_eval, tmp_path, monkeypatch):
     monkeypatch.setattr("brainkit.eval.fit.EMBEDDERS", ("wordllama",))
-    (tmp_path / "q.jsonl").write_text("\n".join((small_eval / "questions.jsonl").read_text("utf-8").splitlines()[:5]), "utf-8")
+    (tmp_path / "q.jsonl").write_text(
+        "\n".join((small_eval / "questions.jsonl").read_text("utf-8").splitlines()[:5]), "utf-8"
+    )
     config = load_config(small_eval / "settings.toml", small_eval / "corpus", tmp_path / "q.jsonl")
     with pytest.raises(LabelsError, match="5 missing notes are too few to fit a threshold: 7 are needed"):
         fit_shipped(Settings(home=tmp_path / "h"), config)

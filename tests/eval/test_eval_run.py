@@ -31,7 +31,9 @@ FILES = {"report.md", "results.jsonl", "scores.png", "summary.json", "timings.js
 def held(small_eval, tmp_path_factory):
     """The evaluation's brain, held open so that its server does not start anew for each run; empty at first."""
     home = tmp_path_factory.mktemp("home")
-    with Brain.open(eval_home(Settings(home=home, embedder="wordllama"), load_config(small_eval / "settings.toml"))) as brain:
+    with Brain.open(
+        eval_home(Settings(home=home, embedder="wordllama"), load_config(small_eval / "settings.toml"))
+    ) as brain:
         yield home, brain
 
 
@@ -177,7 +179,11 @@ def test_auroc_is_that_of_sklearn(found):
 def test_hardness_is_the_medians_of_the_cosine_and_the_lexical_ndcg(found):
     summary, rows = found
     for name, median in summary["hardness"]["median_cosine"].items():
-        cosines = [row["scores"]["cosine"] for row in rows.values() if (row["kind"] if not row["answerable"] else "answerable") == name]
+        cosines = [
+            row["scores"]["cosine"]
+            for row in rows.values()
+            if (row["kind"] if not row["answerable"] else "answerable") == name
+        ]
         assert median == pytest.approx(statistics.median(cosines), abs=1e-6)
     lexical = next(s for s in summary["settings"] if s["name"] == "lexical")
     assert summary["hardness"]["lexical_ndcg@10"] == lexical["metrics"]["nDCG@10"]
@@ -196,7 +202,10 @@ def test_gates_count_every_question_once_with_exact_intervals(found, runs):
             assert (count["low"], count["high"]) == pytest.approx((exact.low, exact.high), abs=1e-6)
         x, n = gate["answered"]["x"], gate["answered"]["n"]
         low, high = stats.binomtest(x, n).proportion_ci(0.95, "exact")
-        assert f"| {gate['name']} | {gate['auroc']:.3f} | {100 * x / n:.0f} ({100 * low:.0f}-{100 * high:.0f}) {x}/{n} |" in report
+        assert (
+            f"| {gate['name']} | {gate['auroc']:.3f} | {100 * x / n:.0f} ({100 * low:.0f}-{100 * high:.0f}) {x}/{n} |"
+            in report
+        )
 
 
 def test_the_seed_rule_cannot_be_certified_where_all_questions_hit_a_word(found):
@@ -229,7 +238,14 @@ def test_the_planted_secret_is_nowhere(found, runs, small_eval):
 
 def test_the_report_says_what_it_is_made_of(runs, found):
     report = (runs[1][1] / "report.md").read_text("utf-8")
-    for part in ("# Evaluation", "## Gates", "## Retrieval settings", "## Checks", "## Questions hybrid misses", "## Fingerprints"):
+    for part in (
+        "# Evaluation",
+        "## Gates",
+        "## Retrieval settings",
+        "## Checks",
+        "## Questions hybrid misses",
+        "## Fingerprints",
+    ):
         assert f"\n{part}\n" in "\n" + report
     assert "![Scores of the score gate](scores.png)" in report
     assert not re.search(r"\b(nan|inf|None)\b(?!\.)", report)
@@ -264,7 +280,16 @@ def test_a_broken_floor_fails_with_1_after_everything_is_written(run, small_eval
     settings = tmp_path / "settings.toml"
     text = (small_eval / "settings.toml").read_text().replace('main = "hybrid"', 'main = "lexical"')
     settings.write_text(text + '[floors]\n"MRR@10" = 1.0\n"hit@2" = 0.0\n')
-    result = run("--corpus", small_eval / "corpus", "--labels", small_eval / "questions.jsonl", "--out", tmp_path / "out", code=1, settings=settings)
+    result = run(
+        "--corpus",
+        small_eval / "corpus",
+        "--labels",
+        small_eval / "questions.jsonl",
+        "--out",
+        tmp_path / "out",
+        code=1,
+        settings=settings,
+    )
     assert re.search(r"^failed: floor MRR@10: lexical: 0\.\d{3}, floor 1\.000$", result.stdout, re.MULTILINE)
     assert "failed: floor hit@2" not in result.stdout
     assert re.fullmatch(r"\d+ passed, 1 failed", result.stdout.splitlines()[-1])
@@ -359,7 +384,15 @@ def test_ctrl_c_stops_with_130_and_the_next_run_goes_on(small_eval, held, tmp_pa
     corpus = tmp_path / "small"
     shutil.copytree(small_eval, corpus)
     env = {**os.environ, "BOR_HOME": str(held[0]), "BOR_EMBEDDER": "wordllama"}
-    command = [sys.executable, "-m", "brainkit.eval", "--settings", str(small_eval / "settings.toml"), "--out", str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-m",
+        "brainkit.eval",
+        "--settings",
+        str(small_eval / "settings.toml"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         first = process.stderr.readline()
         process.send_signal(signal.SIGINT)

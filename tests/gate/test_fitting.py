@@ -30,7 +30,9 @@ def test_probabilities_are_those_of_sklearns_own_pipeline():
     labelled = drawn()
     x = np.array([[getattr(item.evidence, name) for name in FEATURES] for item in labelled])
     y = [not item.stratum for item in labelled]
-    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", max_iter=1000)).fit(x, y)
+    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", max_iter=1000)).fit(
+        x, y
+    )
     ours = [fit_evidence(labelled).score(item.evidence) for item in labelled]
     assert ours == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-5)
 
@@ -114,5 +116,7 @@ def test_a_question_is_judged_by_the_score_and_threshold_of_the_half_it_is_not_i
 
 def test_scores_that_a_half_cannot_tell_apart_answer_nothing():
     no, yes = scored()
-    found = cross_fit(no, yes, alpha=0.1, delta=0.1, refit=lambda _: dict.fromkeys([s.question for s in (*no, *yes)], 0.5))
+    found = cross_fit(
+        no, yes, alpha=0.1, delta=0.1, refit=lambda _: dict.fromkeys([s.question for s in (*no, *yes)], 0.5)
+    )
     assert found.answered == found.false_answers == Count(0, 44)

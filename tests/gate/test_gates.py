@@ -33,7 +33,11 @@ def recall_of(evidence, documents=1):
 @pytest.mark.parametrize("hits", [0, 1, 30])
 def test_seed_is_the_original_rule(cosine, hits):
     """LOW only when best cosine < threshold AND no full-text hit (0.62 was the original threshold)."""
-    decision = decide(recall_of(Evidence(best_cosine=cosine, lexical_hits=hits)), make_gate("seed", "minilm"), Threshold(0.62, "override"))
+    decision = decide(
+        recall_of(Evidence(best_cosine=cosine, lexical_hits=hits)),
+        make_gate("seed", "minilm"),
+        Threshold(0.62, "override"),
+    )
     assert decision.answer == (not (cosine < 0.62 and hits == 0))
 
 
@@ -98,7 +102,9 @@ def test_version_tells_coefficients_apart():
     assert one.version == EvidenceGate(-2.0, (1.0,) * 6).version
 
 
-@pytest.mark.parametrize(("gate", "embedder"), list(itertools.product(GATES, ["minilm", "wordllama", "ollama", "openai"])))
+@pytest.mark.parametrize(
+    ("gate", "embedder"), list(itertools.product(GATES, ["minilm", "wordllama", "ollama", "openai"]))
+)
 def test_every_embedder_has_a_gate_and_a_finite_threshold(gate, embedder):
     measured = BUNDLED.get(embedder, BUNDLED["minilm"])
     assert make_gate(gate, embedder).name == gate
@@ -111,13 +117,19 @@ def test_every_embedder_has_a_gate_and_a_finite_threshold(gate, embedder):
 
 
 def test_a_gate_of_another_name_is_refused_with_what_is_allowed():
-    with pytest.raises(SettingsError, match="BOR_GATE = 'sead' is not allowed: give one of seed, cosine, score, evidence"):
+    with pytest.raises(
+        SettingsError, match="BOR_GATE = 'sead' is not allowed: give one of seed, cosine, score, evidence"
+    ):
         make_gate("sead", "minilm")
 
 
 def test_decision_compares_with_the_threshold_included_and_says_where_it_comes_from():
     gate, recall = make_gate("cosine", "minilm"), recall_of(Evidence(best_cosine=0.5))
-    for origin, opening in (("certificate", "certified"), ("override", "BOR_RELEVANCE_THRESHOLD"), ("shipped", "uncalibrated")):
+    for origin, opening in (
+        ("certificate", "certified"),
+        ("override", "BOR_RELEVANCE_THRESHOLD"),
+        ("shipped", "uncalibrated"),
+    ):
         at = decide(recall, gate, Threshold(0.5, origin))
         above = decide(recall, gate, Threshold(math.nextafter(0.5, 1), origin, "a note"))
         assert (at.answer, above.answer) == (True, False)

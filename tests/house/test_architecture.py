@@ -66,7 +66,9 @@ def test_only_the_top_imports_the_brain():
 
 
 def test_the_rule_sees_imports_in_functions_and_by_the_public_name():
-    hidden = "def f():\n    from brainkit.brain import Brain\n    import brainkit.cli.app\n    from brainkit import Recall\n"
+    hidden = (
+        "def f():\n    from brainkit.brain import Brain\n    import brainkit.cli.app\n    from brainkit import Recall\n"
+    )
     assert rooms(imported(ast.parse(hidden))) == {"brain", "cli", "retrieval"}
 
 

@@ -31,6 +31,7 @@ EXPORTS = {
     "brainkit.store": """Change Database DocumentRow DocumentStore LabelStore Language PendingChunk QueryLog Term
         VectorStore detect_language document_terms question_terms""",
     "brainkit.store.migrations": "",
+    "brainkit.store.migrations.versions": "",
     "brainkit.store.server": "EmbeddedServer Programs",
 }
 

@@ -11,7 +11,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_BYTES = 2_000_000
-INDEXES = ["pypi" + ".org", "python" + "hosted.org", "conda" + ".anaconda.org", "npm" + "js.org", "hugging" + "face.co/simple"]
+INDEXES = [
+    "pypi" + ".org",
+    "python" + "hosted.org",
+    "conda" + ".anaconda.org",
+    "npm" + "js.org",
+    "hugging" + "face.co/simple",
+]
 CREDENTIALS = {
     "private key": "-----BEGIN " + r"(?:[A-Z]+ )?PRIVATE KEY-----\s*(?:\\n)?[A-Za-z0-9+/]{20}",
     "AWS key": r"\b(?:AK" + "IA|AS" + r"IA)[0-9A-Z]{16}\b",
@@ -70,7 +76,9 @@ def test_there_is_something_to_look_at():
 
 def test_no_address_of_a_package_index():
     hosts = [*INDEXES, *index_hosts()]
-    found = [(name, host) for name, text in TEXTS for host in hosts if host in text and not name.startswith("eval/corpus/")]
+    found = [
+        (name, host) for name, text in TEXTS for host in hosts if host in text and not name.startswith("eval/corpus/")
+    ]
     assert found == []
 
 
@@ -84,7 +92,9 @@ def test_no_place_on_one_machine():
 @pytest.mark.parametrize("kind", CREDENTIALS)
 def test_nothing_like_a_credential_but_in_files_that_say_so(kind):
     shape = re.compile(CREDENTIALS[kind])
-    found = [(name, match[0][:12]) for name, text in TEXTS if "fake-secrets" not in name for match in shape.finditer(text)]
+    found = [
+        (name, match[0][:12]) for name, text in TEXTS if "fake-secrets" not in name for match in shape.finditer(text)
+    ]
     assert found == []
 
 

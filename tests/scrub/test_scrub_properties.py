@@ -25,7 +25,8 @@ _VALUES = [
 ]
 _WORDS = r"""
 password token api_key Passwort secret key Authorization: Bearer Basic Cookie: -u user: https:// is --- |---|---|
-@ : = := => | ` " ' \ ( ) [ ] { } , ; & ? ${X} $6$ {SSHA} é ü „ “ 日本 machine login sshpass -p mysql
+@ : = := => | ` " ' \ ( ) [ ] { } , ; & ? ${X} $6$ {SSHA} é ü „ “ 日本 machine login sshpass -p mysql PIN
+PUK: community lautet ist mosquitto_sub -P login( auth=(
 MIIEvQIBADANBgkq ENC[AES,data:x] [REDACTED:token] data: stringData: kind: Secret seed phrase: recovery codes
 """
 _PHRASES = ["kind: Secret\n", "the password is ", "seed phrase: ", "{{ x }}", "-----BEGIN PRIVATE KEY-----\n"]
@@ -89,6 +90,13 @@ UNITS = {
     "markers": "[REDACTED:a]",
     "seeds": "seed: abandon ",
     "blanks": " ",
+    "labels": "password for a ",
+    "pins": "PIN a PUK 1",
+    "codes": "backup codes: 1234-5678 ",
+    "clients": "mosquitto_sub -P ",
+    "piped": "echo a | ",
+    "strings": 'login("a", "b", ',
+    "community": "snmp community ",
 }
 
 

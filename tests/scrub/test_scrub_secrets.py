@@ -164,7 +164,7 @@ PAIRS = {
         '{{"auths": {{"ghcr.io": {{"auth": "{}"}}}}}}',
         base64.b64encode(b"ina:" + made(20).encode()).decode(),
     ),
-    "npmrc": ("//registry.npmjs.org/:_authToken={}", UUID),
+    "npmrc": ("//registry.example.org/:_authToken={}", UUID),
     "uuid": ("HEROKU_API_KEY={}", UUID),
     "kubeadm": ("kubeadm join --token {} 10.0.0.1:6443", "07401b." + "f395accd246ae52d"),
     "unknown vendor's name": ("frobnicator_api_key = {}", made(32, LOW)),

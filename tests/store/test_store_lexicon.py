@@ -86,6 +86,7 @@ def test_lexemes_are_the_terms_of_title_heading_and_text(database, make_document
     DocumentStore(database).put("notes", "a.md", document, chunks, index_version="1", size=1, mtime_ns=1)
     text = "Cluster nest\nNodes > Restarts\nRestart k3s-node-02 twice"
     with database.connection() as connection:
-        (length, lexemes), = connection.execute("select length, tsvector_to_array(tsv) from lexemes").fetchall()  # fmt: skip
+        found = connection.execute("select length, tsvector_to_array(tsv) from lexemes").fetchall()
+    ((length, lexemes),) = found
     assert length == len(document_terms(text, "english")) == 10
     assert set(lexemes) == {"cluster", "nest", "node", "restart", "k3s-node-02", "k3s", "02", "twice"}

@@ -1,0 +1,106 @@
+"""Late interaction against hand-computed numbers."""
+
+from __future__ import annotations
+
+import uuid
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from brainkit.embedding import TokenVectors
+from brainkit.errors import RetrievalSettingsError
+from brainkit.retrieval.maxsim import FUNCTION_WORD, MaxSim
+from brainkit.retrieval.recall import RecalledChunk
+
+X, Y = [1.0, 0.0], [0.0, 1.0]
+SLANT = [0.6, 0.8]
+
+
+class Tokens:
+    """An embedder whose token vectors are given by text; counts what it is asked for."""
+
+    name = "double"
+
+    def __init__(self, known):
+        self.known = known
+        self.asked = []
+
+    def token_vectors(self, texts):
+        self.asked += texts
+        return [TokenVectors(*self.known[text]) for text in texts]
+
+
+def chunk(number, text, score):
+    return RecalledChunk(number, uuid.UUID(int=number), "s", f"{text}.md", "", "", text, 0.5, 1, None, 0.0, score)
+
+
+def vectors(*rows):
+    return np.array(rows, np.float32).reshape(len(rows), 2)
+
+
+def test_the_weighted_mean_of_best_matches_is_added():
+    # "ups" weighs 3, "the" as a function word .05; chunk 1 matches ups with .6 and the with 1, chunk 2 ups with 1 and the with 0
+    model = Tokens({
+        "the ups": (["the", "ups"], vectors(Y, X)),
+        "a": (["m", "n"], vectors(SLANT, Y)),
+        "b": (["k"], vectors(X)),
+    })  # fmt: skip
+    found = MaxSim(model).rerank(
+        "the ups", {"ups": 3.0}, [chunk(1, "a", 0.5), chunk(2, "b", 0.4)], first=2, weight=0.75
+    )
+    late_a = (FUNCTION_WORD * 1.0 + 3.0 * 0.6) / 3.05
+    late_b = (FUNCTION_WORD * 0.0 + 3.0 * 1.0) / 3.05
+    assert [c.chunk_id for c in found] == [2, 1]
+    assert found[0].score == pytest.approx(0.4 + 0.75 * late_b, abs=1e-3)
+    assert found[1].score == pytest.approx(0.5 + 0.75 * late_a, abs=1e-3)
+
+
+def test_wordpieces_take_the_weight_of_their_word_without_accents():
+    # "prüfen" is "pru", "##fen" to the tokenizer: both pieces weigh 2, and both match X fully
+    model = Tokens({"prüfen": (["pru", "##fen"], vectors(X, X)), "a": (["t"], vectors(X)), "b": (["t"], vectors(Y))})
+    found = MaxSim(model).rerank(
+        "prüfen", {"prüfen": 2.0}, [chunk(1, "b", 0.1), chunk(2, "a", 0.1)], first=2, weight=1.0
+    )
+    assert [(c.chunk_id, round(c.score, 3)) for c in found] == [(2, 1.1), (1, 0.1)]
+
+
+def test_chunks_beyond_the_first_keep_their_score_and_ties_go_by_id():
+    model = Tokens({"q": (["q"], vectors(X)), "a": (["t"], vectors(Y)), "b": (["t"], vectors(X))})
+    chunks = [chunk(3, "a", 0.3), chunk(2, "b", 0.3), chunk(1, "a", 0.3)]
+    found = MaxSim(model).rerank("q", {"q": 1.0}, chunks, first=1, weight=1.0)
+    assert [(c.chunk_id, c.score) for c in found] == [(1, 0.3), (2, 0.3), (3, 0.3)]
+    assert model.asked == ["q", "a"]
+
+
+def test_a_chunk_is_encoded_once_while_it_is_cached():
+    model = Tokens({"q": (["q"], vectors(X)), "a": (["t"], vectors(X)), "b": (["t"], vectors(X))})
+    late = MaxSim(model, cache_bytes=4)  # one token of two float16
+    for text in ("a", "a", "b", "a"):
+        late.rerank("q", {"q": 1.0}, [chunk(1 if text == "a" else 2, text, 0.1)], first=5, weight=1.0)
+    assert model.asked == ["q", "a", "q", "q", "b", "q", "a"]
+
+
+def test_nothing_found_and_nothing_asked():
+    model = Tokens({"": ([], vectors()), "q": (["q"], vectors(X)), "a": ([], vectors())})
+    late = MaxSim(model)
+    assert late.rerank("q", {"q": 1.0}, [], first=3, weight=1.0) == []
+    assert late.rerank("", {}, [chunk(1, "a", 0.2)], first=3, weight=1.0) == [chunk(1, "a", 0.2)]
+    assert late.rerank("q", {"q": 1.0}, [chunk(1, "a", 0.2)], first=3, weight=1.0)[0].score == 0.2
+
+
+def test_an_embedder_without_token_vectors_is_a_clear_error():
+    model = SimpleNamespace(name="wordllama", token_vectors=lambda _texts: None)
+    with pytest.raises(RetrievalSettingsError, match="wordllama has none: set BOR_EMBEDDER=minilm"):
+        MaxSim(model).rerank("q", {}, [chunk(1, "a", 0.2)], first=3, weight=1.0)
+
+
+def test_the_real_embedder_puts_the_answer_first(open_brain, tmp_path):
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "battery.md").write_text("The battery of the UPS was replaced in June.\n")
+    (tmp_path / "n" / "shelf.md").write_text("UPS stands in the shelf below the switch.\n")
+    brain = open_brain(embedder="minilm")
+    brain.import_paths([tmp_path / "n"])
+    found = brain.recall("when was the battery changed", retrieval="hybrid+maxsim(10)")
+    assert [d.path for d in found.documents] == ["battery.md", "shelf.md"]
+    assert found.chunks[0].score > brain.recall("when was the battery changed").chunks[0].score
