@@ -84,10 +84,7 @@ class _Cutter:
         if not stripped.startswith("|"):
             self._table = ""
         if _FENCE.match(line):
-            self.flush()
-            self._fenced, self._above, self._comment = not self._fenced, [], (0, "")
-            if self._fenced and not self._intro:
-                self._intro = self._last
+            self._turn_fence()
         elif self._fenced:
             self.code(line)
         elif not stripped or stripped == "---":
@@ -113,6 +110,11 @@ class _Cutter:
             self._open.append(stripped)
             if line.endswith("  "):  # a line break that is meant
                 self.flush()
+
+    def _turn_fence(self) -> None:
+        self.flush()
+        self._fenced, self._above, self._comment = not self._fenced, [], (0, "")
+        self._intro = (self._intro or self._last) if self._fenced else ""  # what was said before leads the code
 
     def code(self, line: str) -> None:
         self._command.append(line.rstrip())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 
 from brainkit.errors import LabelsError
 from brainkit.gate.gates import FEATURES, EvidenceGate
@@ -17,22 +19,34 @@ REGULARISATION = 1.0
 def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
     """An evidence gate for these questions; unanswerable ones with a missing detail are better left out.
 
+    No coefficient is negative: more of any evidence never makes an answer less likely. Where that does not bind, the fit
+    is scikit-learn's ``LogisticRegression(class_weight="balanced")`` on standardised features.
+
     Args:
         labelled: evidence of answerable (``stratum`` '') and unanswerable questions.
 
     Raises:
         LabelsError: one of the two kinds is missing.
     """
-    from sklearn.linear_model import LogisticRegression
-
-    target = np.array([not item.stratum for item in labelled])
-    if len(set(target.tolist())) < 2:
+    sign = np.array([-1.0 if item.stratum else 1.0 for item in labelled])
+    if len(set(sign.tolist())) < 2:
         raise LabelsError("the evidence gate needs answerable and unanswerable questions to be fitted")
     features = np.array([[float(getattr(item.evidence, name)) for name in FEATURES] for item in labelled])
     mean, spread = features.mean(0), features.std(0)
     spread[spread == 0] = 1.0
-    model = LogisticRegression(C=REGULARISATION, class_weight="balanced", max_iter=1000)
-    model.fit((features - mean) / spread, target)
-    weights = model.coef_[0] / spread
-    intercept = float(model.intercept_[0] - (weights * mean).sum())
+    standard = (features - mean) / spread
+    balance = np.where(sign > 0, len(sign) / (2 * (sign > 0).sum()), len(sign) / (2 * (sign < 0).sum()))
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        intercept, weights = parameters[0], parameters[1:]
+        margin = sign * (standard @ weights + intercept)
+        value = weights @ weights / 2 - REGULARISATION * balance @ log_expit(margin)
+        pull = -REGULARISATION * balance * sign * expit(-margin)
+        return float(value), np.concatenate([[pull.sum()], standard.T @ pull + weights])
+
+    bounds = [(None, None), *[(0.0, None)] * len(FEATURES)]
+    options = {"ftol": 1e-14, "gtol": 1e-10, "maxiter": 10_000}
+    found = minimize(loss, np.zeros(1 + len(FEATURES)), jac=True, bounds=bounds, method="L-BFGS-B", options=options).x
+    weights = found[1:] / spread
+    intercept = float(found[0] - (weights * mean).sum())
     return EvidenceGate(round(intercept, 6), tuple(round(float(weight), 6) for weight in weights))

@@ -183,12 +183,19 @@ def test_an_unfinished_fence_and_command_lose_nothing():
     assert [p.text for p in pieces("a \\\n  b \\", prose=False)] == ["a \\\n  b \\"]
 
 
+def test_what_leads_code_does_not_lead_what_comes_after_it():
+    text = "Check it\n```\nzpool status\n```\n- and wait\n"
+    assert [(p.text, p.lead) for p in prose(text)] == [
+        ("Check it", ""), ("zpool status", "Check it"), ("- and wait", ""),
+    ]  # fmt: skip
+
+
 LINES = st.lists(
     st.sampled_from(
         [
-            "", "# A", "## B c", "- item", "  - sub item", "1. first", "Text here. More text", "  indented", "    code", "```",
-            "|a|b|", "|--|--|", "| 1 | 2 |", "key: value", "key:", "  key: v", "- name: x", "run \\", "---", "> quote", "}",
-            "<!-- x -->", "# comment", "Ends with colon:", "\tTab", "ä ö — 日本", "~~~", "**x:**", "break  ",
+            "", "# A", "## B c", "- item", "  - sub item", "1. first", "Text here. More text", "  indented", "    code",
+            "```", "|a|b|", "|--|--|", "| 1 | 2 |", "key: value", "key:", "  key: v", "- name: x", "run \\", "---", "}",
+            "> quote", "<!-- x -->", "# comment", "Ends with colon:", "\tTab", "ä ö — 日本", "~~~", "**x:**", "break  ",
         ]
     ),
     max_size=25,

@@ -28,10 +28,10 @@ def brain(open_brain, tmp_path):
 
 def logged(database_url):
     with psycopg.connect(database_url) as connection:
-        rows = connection.execute(
-            "select question, decision, gate, sources, chunk_hits, lexical_hits, best_cosine, score from query_log order by id"
+        return connection.execute(
+            """select question, decision, gate, sources, chunk_hits, lexical_hits, best_cosine, score
+               from query_log order by id"""
         ).fetchall()
-    return rows
 
 
 def test_an_answer_quotes_the_note_word_for_word_with_its_path(brain):
@@ -39,7 +39,7 @@ def test_an_answer_quotes_the_note_word_for_word_with_its_path(brain):
     assert not reply.deflected
     assert "[ups.md]" in reply.text
     assert "The battery was changed on 12 March 2024." in reply.text
-    assert [source.path for source in reply.sources][0] == "ups.md"
+    assert reply.sources[0].path == "ups.md"
     assert reply.suggestions == ()
     texts = brain.document_texts()
     for quote in reply.quotes:

@@ -12,11 +12,38 @@ from brainkit.gate import shipped_threshold
 
 SHIPPED = shipped_threshold("score", "wordllama")
 TOKEN = "gh" + "p_" + "A9b8C7d6E5f4G3h2I1j0K9l8M7n6O5p4Q3r2"
-THINGS = (
-    "piano lawnmower aquarium telescope motorcycle trampoline microscope accordion hammock greenhouse snowboard typewriter "
-    "barometer chandelier wheelbarrow saxophone dishwasher beehive tractor fireplace sailboat drone chessboard turntable "
-    "printer bicycle freezer kayak tent violin"
-).split()
+THINGS = [
+    "piano",
+    "lawnmower",
+    "aquarium",
+    "telescope",
+    "motorcycle",
+    "trampoline",
+    "microscope",
+    "accordion",
+    "hammock",
+    "greenhouse",
+    "snowboard",
+    "typewriter",
+    "barometer",
+    "chandelier",
+    "wheelbarrow",
+    "saxophone",
+    "dishwasher",
+    "beehive",
+    "tractor",
+    "fireplace",
+    "sailboat",
+    "drone",
+    "chessboard",
+    "turntable",
+    "printer",
+    "bicycle",
+    "freezer",
+    "kayak",
+    "tent",
+    "violin",
+]
 
 
 def question_about(thing):
@@ -176,7 +203,8 @@ def test_labels_of_a_document_that_is_gone_are_set_aside(brain, labels, things):
 def test_labels_hold_no_secret(brain, labels, database_url):
     leaky = {
         "id": "leaky", "question": f"Is token: {TOKEN} still good?", "answerable": True, "reference": f"token: {TOKEN}",
-        "relevant": [{"doc": "piano.md", "quote": f"token: {TOKEN}"}], "tags": [f"token: {TOKEN}"], "source": f"token: {TOKEN}",
+        "relevant": [{"doc": "piano.md", "quote": f"token: {TOKEN}"}], "tags": [f"token: {TOKEN}"],
+        "source": f"token: {TOKEN}",
     }  # fmt: skip
     brain.calibrate([leaky])
     text = json.dumps(stored(database_url))

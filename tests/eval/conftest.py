@@ -6,27 +6,27 @@ from pathlib import Path
 import pytest
 
 NOTES = {
-    "ups.md": "# UPS\n\nThe Eaton in the cellar got a new battery RBC7 on 12 March 2024. It feeds amsel and the switch.\n",
+    "ups.md": "# UPS\n\nThe cellar's Eaton got a new battery RBC7 on 12 March 2024. It feeds amsel and a switch.\n",
     "dns.md": "# DNS\n\nAdGuard runs on eule and listens on port 53. The upstream is unbound on port 5335.\n",
-    "backup.md": "# Backups\n\nrestic runs every night at 02:40 and keeps 14 daily snapshots. The restore drill is in May.\n",
-    "zigbee.md": "# Zigbee\n\nThe coordinator moved to channel 25 in 2024, because the wifi of the neighbours was louder.\n",
+    "backup.md": "# Backups\n\nrestic runs every night at 02:40 and keeps 14 daily snapshots. The drill is in May.\n",
+    "zigbee.md": "# Zigbee\n\nThe coordinator moved to channel 25 in 2024, because the neighbours were louder.\n",
     "bread.md": "# Sourdough\n\nHeinrich is fed with 50 g of rye flour. The loaf bakes 45 minutes at 240 degrees.\n",
     "bike.md": "# Gravel bike\n\nThe tyres are 40 mm wide and run at 2.8 bar. The chain was changed at 4200 km.\n",
-    "heizung.md": "# Heizung\n\nDie Heizkurve der Wärmepumpe steht auf 0,4. Die Wartung macht die Firma Nordfrost im Oktober.\n",
+    "heizung.md": "# Heizung\n\nDie Heizkurve der Wärmepumpe steht auf 0,4. Die Wartung macht die Firma Nordfrost.\n",
     "deploy/paperless.yaml": "services:\n  paperless:\n    image: paperless-ngx:2.14\n    ports:\n      - 8971:8000\n",
     "deploy/plan.json": '{"vlans": {"iot": 30, "guests": 40}, "gateway": "10.40.0.1"}\n',
-    "norway.txt": "Norway in 2025: the ferry from Kiel costs 312 euro, the cabin at the fjord was booked for nine nights.\n",
+    "norway.txt": "Norway: the ferry from Kiel costs 312 euro, the cabin at the fjord was booked for nine nights.\n",
 }
 ANSWERABLE = [
     ("ups.md", "When did the Eaton get a new battery?", "12 March 2024"),
     ("ups.md", "Which battery does the UPS in the cellar take?", "RBC7"),
-    ("ups.md", "What is fed by the Eaton?", "amsel and the switch"),
+    ("ups.md", "What is fed by the Eaton?", "amsel and a switch"),
     ("dns.md", "Where does AdGuard run?", "eule"),
     ("dns.md", "On which port is unbound?", "5335"),
     ("dns.md", "Which port does AdGuard listen on?", "port 53"),
     ("backup.md", "At what time does restic run?", "02:40"),
     ("backup.md", "How many daily snapshots are kept?", "14 daily"),
-    ("backup.md", "When is the restore drill?", "May"),
+    ("backup.md", "When is the drill?", "May"),
     ("zigbee.md", "Which channel is the coordinator on?", "channel 25"),
     ("zigbee.md", "Why was the Zigbee channel moved?", "neighbours"),
     ("bread.md", "How long does the loaf bake?", "45 minutes"),
@@ -44,11 +44,15 @@ ANSWERABLE = [
     ("norway.txt", "How many nights was the cabin at the fjord booked?", "nine nights"),
 ]
 UNANSWERABLE = {
-    "off_topic": ["Who won the world cup in 1990?", "How do I knit a scarf?", "What is the capital of Peru?", "How tall is the Eiffel tower?"],
-    "missing_note": ["How is Traefik configured?", "Which disks are in the NAS?", "When was the car serviced?", "How is the printer connected?"],
-    "missing_detail": ["What did the battery of the Eaton cost?", "Who mixed the rye flour?", "What brand are the tyres?", "Which cabin did we book at the fjord?"],
-    "false_premise": ["Why does restic run at noon?", "Why did I move Zigbee to channel 11?", "Why is AdGuard on amsel?", "Why did the ferry leave from Hamburg?"],
-}  # fmt: skip
+    "off_topic": """Who won the world cup in 1990? / How do I knit a scarf? / What is the capital of Peru? /
+        How tall is the Eiffel tower?""",
+    "missing_note": """How is Traefik configured? / Which disks are in the NAS? / When was the car serviced? /
+        How is the printer connected?""",
+    "missing_detail": """What did the battery of the Eaton cost? / Who mixed the rye flour? / What brand are the
+        tyres? / Which cabin did we book at the fjord?""",
+    "false_premise": """Why does restic run at noon? / Why did I move Zigbee to channel 11? / Why is AdGuard on amsel? /
+        Why did the ferry leave from Hamburg?""",
+}
 SECRET = "gl" + "pat-" + "Rz7mQ2vXk9TnB4wLhC8d"
 SETTINGS = """
 main = "hybrid"
@@ -79,7 +83,7 @@ def label_rows():
     rows += [
         {"id": f"{kind}{n}", "question": question, "answerable": False, "kind": kind}
         for kind, questions in UNANSWERABLE.items()
-        for n, question in enumerate(questions)
+        for n, question in enumerate(" ".join(questions.split()).split(" / "))
     ]
     return rows
 

@@ -15,8 +15,8 @@ from brainkit.ingestion import FileOutcome, ImportReport
 from brainkit.labels import Label, Relevant
 
 CONFIG = EvalConfig(
-    corpus=Path("c"), labels=Path("q"), planted=None, settings={}, main="hybrid", gates=("score",), gate="score", alpha=0.1,
-    delta=0.1, floors={}, slack=0.01,
+    corpus=Path("c"), labels=Path("q"), planted=None, settings={}, main="hybrid", gates=("score",), gate="score",
+    alpha=0.1, delta=0.1, floors={}, slack=0.01,
 )  # fmt: skip
 CERTIFICATE = Certificate("score", 0.4, 0.1, 0.1, 60, 2, 22, 10, 5, {}, {})
 LABELS = [Label("a", "?", True, (Relevant("a.md"),), must_pass=True), Label("b", "?", True, (Relevant("b.md"),))]

@@ -96,8 +96,8 @@ def test_mismatch_names_the_parts_that_differ():
 
 def test_promise_in_words():
     assert CERTIFICATE.promise() == (
-        "Of questions about things your notes do not hold, at most 10% get an answer, with 90% confidence; 55% of those "
-        "your notes can answer are answered. "
+        "Of questions about things your notes do not hold, at most 10% get an answer, with 90% confidence; 55% of "
+        "those your notes can answer are answered. "
         "Details missing from an existing note are not covered (8 of 20 were answered). "
         "Things far from your notes are not covered (1 of 30 were answered; 8 more such labels could do)."
     )
@@ -107,8 +107,8 @@ def test_promise_of_several_strata_and_odd_levels():
     covered = {name: replace(rate, covered=True) for name, rate in CERTIFICATE.strata.items()}
     text = replace(CERTIFICATE, strata=covered, alpha=0.005, delta=0.07, answerable=0).promise()
     assert text == (
-        "Of questions about details missing from an existing note and things your notes do not hold and things far from "
-        "your notes, at most 0.5% get an answer, with 93% confidence."
+        "Of questions about details missing from an existing note and things your notes do not hold and things far "
+        "from your notes, at most 0.5% get an answer, with 93% confidence."
     )
 
 

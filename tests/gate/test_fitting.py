@@ -1,6 +1,7 @@
 """Fitting the evidence gate, gathering evidence, and cross-fitting a gate that is itself fitted."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,11 +31,26 @@ def test_probabilities_are_those_of_sklearns_own_pipeline():
     labelled = drawn()
     x = np.array([[getattr(item.evidence, name) for name in FEATURES] for item in labelled])
     y = [not item.stratum for item in labelled]
-    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", max_iter=1000)).fit(
+    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)).fit(
         x, y
     )
     ours = [fit_evidence(labelled).score(item.evidence) for item in labelled]
     assert ours == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-5)
+
+
+def test_no_coefficient_is_negative_and_the_rest_is_fitted_without_those():
+    """A feature that speaks against an answer gets 0, and the others what sklearn gives them without it."""
+    labelled = [
+        item._replace(evidence=replace(item.evidence, margin=1 - item.evidence.margin)) for item in drawn()
+    ]
+    gate = fit_evidence(labelled)
+    kept = [name for name, weight in zip(FEATURES, gate.coefficients, strict=True) if weight > 0]
+    assert "margin" not in kept
+    assert min(gate.coefficients) == 0.0
+    x = np.array([[getattr(item.evidence, name) for name in kept] for item in labelled])
+    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000))
+    oracle.fit(x, [not item.stratum for item in labelled])
+    assert [gate.score(item.evidence) for item in labelled] == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-4)
 
 
 def test_a_feature_that_never_changes_does_no_harm():
@@ -102,7 +118,7 @@ def test_a_question_is_judged_by_the_score_and_threshold_of_the_half_it_is_not_i
     halves = []
 
     def refit(half):
-        """Half h scores its own questions 10h + old and the other half's 10h + 5 + old: only one meets its threshold."""
+        """Half h scores its own questions 10h + old and those of the other half 10h + 5 + old."""
         halves.append(half)
         h = len(halves) - 1
         return {s.question: 10 * h + s.score + (0 if s.question in half else 5) for s in (*no, *yes)}

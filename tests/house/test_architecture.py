@@ -82,7 +82,7 @@ def test_modules_are_short():
 def test_a_module_says_in_its_first_line_what_it_is(path):
     first = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n")[0]
     assert len(first) >= 20
-    assert first[0].isupper() or first[0] in "`"
+    assert first[0].isupper() or first.startswith("`")
     assert first[-1] in ".:;,"
 
 

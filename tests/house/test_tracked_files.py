@@ -1,4 +1,4 @@
-"""What must not lie in the repository: addresses of a package index, places on one machine, anything like a credential."""
+"""What must not lie in the repository: package indexes, places on one machine, anything like a credential."""
 
 import configparser
 import os
@@ -100,9 +100,12 @@ def test_nothing_like_a_credential_but_in_files_that_say_so(kind):
 
 def test_the_shapes_find_what_they_are_for():
     samples = {
-        "AWS key": "AK" + "IA" + "Q7" * 8, "GitHub token": "gh" + "p_" + "aB3" * 12, "JWT": ".".join(["ey" + "Jh" * 10] * 2 + ["x" * 20]),
-        "private key": "-----BEGIN " + "RSA PRIVATE KEY-----\n" + "MIIE" * 9, "password in an address": "postgresql://me:" + "Tr0ub4dor3@db/x",
-    }  # fmt: skip
+        "AWS key": "AK" + "IA" + "Q7" * 8,
+        "GitHub token": "gh" + "p_" + "aB3" * 12,
+        "JWT": ".".join(["ey" + "Jh" * 10] * 2 + ["x" * 20]),
+        "private key": "-----BEGIN " + "RSA PRIVATE KEY-----\n" + "MIIE" * 9,
+        "password in an address": "postgresql://me:" + "Tr0ub4dor3@db/x",
+    }
     for kind, sample in samples.items():
         assert re.search(CREDENTIALS[kind], sample), kind
 
