@@ -98,10 +98,10 @@ def _choose(scored: list[tuple[float, _Candidate]], most: int) -> list[Quote]:
     chosen: list[tuple[float, _Candidate]] = []
     seen: set[str] = set()
     for value, candidate in scored:
+        if chosen and value < _WORTH * scored[0][0]:
+            break
         key = " ".join(candidate.piece.text.casefold().split()).lstrip("-*+ ")
         longer = sorted([*chosen, (value, candidate)], key=lambda row: row[1].place)
-        if value < _WORTH * scored[0][0]:
-            break
         if key not in seen and _length([row[1] for row in longer]) <= most:
             seen.add(key)
             chosen = longer

@@ -18,14 +18,14 @@ _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(])(?:\d{1,2}|[A-Za-z]|e\.g|i\.e|z\.\s?B|bzw|ca|nr|no|dr|st|vs|approx|incl|inkl|vgl|cf|etc|usw)\.$",
     re.IGNORECASE,
 )
-_HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
+_HEADING: Final = re.compile(r"^#{1,6}\s+(.*)")
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s")
 _KEYED: Final = re.compile(r"^[\w.\"'-]+\s*[:=]")
 _COMMENT: Final = re.compile(r"^(?:#|//|--\s|;)")
 _LEADS: Final = re.compile(r":[*_`]*$")
 _OPENS: Final = re.compile(r"(?:[:{\[(]|: ?[|>][-+]?|\b(?:then|do))$")
-_EMPTY: Final = re.compile(r"[\W_]*(?:\d+[.)])?[\W_]*")
+_EMPTY: Final = re.compile(r"[\W_]*+(?:\d+[.)])?[\W_]*+")
 
 
 class Piece(NamedTuple):
@@ -91,7 +91,8 @@ class _Cutter:
             self.flush()
         elif title := _HEADING.match(line):
             self.flush()
-            self._heading, self._intro, self._last, self._above = title.group(1), "", "", []
+            self._heading = _closed(title.group(1).rstrip())
+            self._intro, self._last, self._above = "", "", []
         elif stripped.startswith("|"):
             self.flush()
             if self._table:
@@ -176,6 +177,12 @@ class _Cutter:
             self.found.append(Piece(part, self._heading, lead if len(part) + len(lead) <= MAX_PIECE else ""))
 
 
+def _closed(heading: str) -> str:
+    """Without the ``#`` that may close a heading, but ``C#`` stays."""
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare[-1:].isspace() else heading
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
@@ -183,19 +190,18 @@ def _indent(line: str) -> int:
 def _sentences(text: str) -> list[str]:
     parts, start = [], 0
     for end in _SENTENCE_END.finditer(text):
-        part = text[start : end.end()].strip()
-        if not _ABBREVIATION.search(part):
-            parts.append(part)
+        if not _ABBREVIATION.search(text[max(start, end.start() - 16) : end.start()]):
+            parts.append(text[start : end.end()].strip())
             start = end.end()
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
 def _cut(text: str) -> list[str]:
     """Parts of at most MAX_PIECE characters, cut at spaces where there are any."""
-    parts = []
-    while len(text) > MAX_PIECE:
-        cut = text.rfind(" ", MAX_PIECE // 2, MAX_PIECE)
-        cut = cut if cut > 0 else MAX_PIECE
-        parts.append(text[:cut].rstrip())
-        text = text[cut:].lstrip()
-    return [*parts, text] if text else parts
+    parts, start = [], 0
+    while len(text) - start > MAX_PIECE:
+        cut = text.rfind(" ", start + MAX_PIECE // 2, start + MAX_PIECE)
+        end = cut if cut > 0 else start + MAX_PIECE
+        parts.append(text[start:end].strip())
+        start = end
+    return [part for part in (*parts, text[start:].strip()) if part]

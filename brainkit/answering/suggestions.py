@@ -12,7 +12,9 @@ WANTED: Final = 3
 MOST_TRIES: Final = 12
 _FORM: Final = {"english": "What do I have on {}?", "german": "Was habe ich zu {}?"}
 _LONGEST: Final = 60
-_MARKUP: Final = re.compile(r"^[\W_]*(?:\d+(?:\.\d+)*[.)]\s+)?[\W_]*|[^\w)]+$")
+_LONGEST_TITLE: Final = 120
+_MARKUP: Final = re.compile(r"[\W_]*+(?:\d+(?:\.\d+)*[.)]\s+)?[\W_]*+")
+"""What stands before the first word of a heading: emoji, emphasis, a number."""
 
 
 def suggest(recall: Recall, language: str, passes: Callable[[str], bool], fallback: Iterable[str] = ()) -> list[str]:
@@ -54,11 +56,15 @@ def _topics(recall: Recall, fallback: Iterable[str]) -> Iterator[str]:
 def _topic(title: str, heading: str) -> str:
     """``heading (title)`` without markup and numbering; the title alone where the heading adds nothing."""
     title, heading = _plain(title), _plain(heading)
-    says_little = len(heading) > _LONGEST or (heading.isalnum() and heading.islower())  # such as ``spec``
+    says_little = len(heading) > _LONGEST or (heading.isalnum() and heading.islower())  # such as "spec"
     if title and (not heading or says_little or heading.casefold() in title.casefold()):
         return title
     return f"{heading} ({title})" if title else heading
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub("", text.strip())
+    """Without markup at both ends; nothing of what is too long to be asked for."""
+    words = _MARKUP.sub("", text, count=1) if len(text) <= _LONGEST_TITLE else ""
+    while words and not (words[-1].isalnum() or words[-1] in "_)"):
+        words = words[:-1]
+    return words

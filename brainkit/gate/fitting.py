@@ -12,6 +12,7 @@ from brainkit.errors import LabelsError
 from brainkit.gate.gates import FEATURES, EvidenceGate
 from brainkit.gate.labelled import LabelledEvidence
 
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 REGULARISATION = 1.0
 """scikit-learn's C: few labels, so pulled towards zero."""
 
@@ -19,8 +20,8 @@ REGULARISATION = 1.0
 def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
     """An evidence gate for these questions; unanswerable ones with a missing detail are better left out.
 
-    No coefficient is negative: more of any evidence never makes an answer less likely. Where that does not bind, the fit
-    is scikit-learn's ``LogisticRegression(class_weight="balanced")`` on standardised features.
+    No coefficient is negative: more of any evidence never makes an answer less likely. Where that does not bind, the
+    fit is scikit-learn's ``LogisticRegression(class_weight="balanced")`` on standardised features.
 
     Args:
         labelled: evidence of answerable (``stratum`` '') and unanswerable questions.
@@ -37,7 +38,7 @@ def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
     standard = (features - mean) / spread
     balance = np.where(sign > 0, len(sign) / (2 * (sign > 0).sum()), len(sign) / (2 * (sign < 0).sum()))
 
-    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+    def loss(parameters: Vector) -> tuple[float, Vector]:
         intercept, weights = parameters[0], parameters[1:]
         margin = sign * (standard @ weights + intercept)
         value = weights @ weights / 2 - REGULARISATION * balance @ log_expit(margin)
@@ -45,8 +46,10 @@ def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
         return float(value), np.concatenate([[pull.sum()], standard.T @ pull + weights])
 
     bounds = [(None, None), *[(0.0, None)] * len(FEATURES)]
-    options = {"ftol": 1e-14, "gtol": 1e-10, "maxiter": 10_000}
-    found = minimize(loss, np.zeros(1 + len(FEATURES)), jac=True, bounds=bounds, method="L-BFGS-B", options=options).x
+    found = minimize(
+        loss, np.zeros(1 + len(FEATURES)), jac=True, bounds=bounds, method="L-BFGS-B",
+        options={"ftol": 1e-14, "gtol": 1e-10, "maxiter": 10_000},
+    ).x  # fmt: skip
     weights = found[1:] / spread
     intercept = float(found[0] - (weights * mean).sum())
     return EvidenceGate(round(intercept, 6), tuple(round(float(weight), 6) for weight in weights))

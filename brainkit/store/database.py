@@ -122,6 +122,7 @@ class Database:
         try:
             self._pool.wait(CONNECT_SECONDS)
         except PoolTimeout as error:
+            self._pool.close()
             raise DatabaseError(f"the database ({self.address}) gives no connection: {_first_line(error)}") from error
 
     def _check(self, connection: Connection) -> None:

@@ -113,6 +113,11 @@ def test_never_more_than_600_characters_and_any_single_line_fits():
     assert quote.text == long
 
 
+def test_the_best_passage_is_quoted_even_where_none_is_near():
+    far = lambda _, passages: np.full(len(passages), -0.5)  # noqa: E731
+    assert len(texts("unrelated", document("Alpha beta.\n\nGamma delta.\n"), similarity=far)) >= 1
+
+
 def test_nothing_to_quote_gives_nothing():
     for content in ("", "\n\n---\n", "# Title only\n", "| a |\n|---|\n"):
         assert texts("anything", document(content)) == []
@@ -256,6 +261,10 @@ def test_only_questions_that_pass_the_gate_are_suggested_and_not_for_ever():
     found = suggest(recall_with(), "english", passes, (f"note {i}" for i in range(1000)))
     assert found == ["What do I have on note 7?", "What do I have on note 9?"]
     assert len(asked) == 12
+
+
+def test_what_is_too_long_to_be_asked_for_is_no_topic():
+    assert suggest(recall_with(), "english", lambda _: True, ["x" * 500, "DNS"]) == ["What do I have on DNS?"]
 
 
 def test_no_suggestion_twice_and_none_without_a_topic():

@@ -118,6 +118,13 @@ def test_an_introduction_ends_with_its_section():
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "heading"), [("# A b", "A b"), ("## A ##  ", "A"), ("# C#", "C#"), ("###### A #b", "A #b"), ("# ##", "##")]
+)
+def test_headings(line, heading):
+    assert prose(f"{line}\nText here.") == [Piece("Text here.", heading)]
+
+
 def test_an_indented_block_is_code_line_by_line():
     assert [p.text for p in prose("Run\n\n    sudo zpool scrub tank\n    zpool status\n")] == [
         "Run", "sudo zpool scrub tank", "zpool status",
@@ -222,3 +229,22 @@ def test_whatever_the_document_pieces_are_verbatim_in_order_and_hold_a_word(line
 @given(st.text(max_size=300), st.booleans())
 def test_any_text_at_all_gives_verbatim_pieces(text, as_prose):
     assert all(squeezed(p.text) in squeezed(text) for p in pieces(text, prose=as_prose))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-" * 200_000 + "x",
+        "# a" + " " * 200_000 + "b",
+        "A. " * 100_000,
+        '{"k": 1}, ' * 200_000,
+        "x" * 2_000_000,
+        "| " * 200_000,
+    ],
+    ids=["dashes", "heading", "initials", "minified", "letters", "table"],
+)
+def test_a_hostile_line_takes_no_more_than_its_length(line):
+    """Quadratic work on any of these would take minutes."""
+    for as_prose in (True, False):
+        assert all(len(piece.text) <= MAX_PIECE for piece in pieces(line, prose=as_prose))

@@ -31,24 +31,24 @@ def test_probabilities_are_those_of_sklearns_own_pipeline():
     labelled = drawn()
     x = np.array([[getattr(item.evidence, name) for name in FEATURES] for item in labelled])
     y = [not item.stratum for item in labelled]
-    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)).fit(
-        x, y
-    )
+    oracle = make_pipeline(
+        StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)
+    ).fit(x, y)
     ours = [fit_evidence(labelled).score(item.evidence) for item in labelled]
     assert ours == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-5)
 
 
 def test_no_coefficient_is_negative_and_the_rest_is_fitted_without_those():
     """A feature that speaks against an answer gets 0, and the others what sklearn gives them without it."""
-    labelled = [
-        item._replace(evidence=replace(item.evidence, margin=1 - item.evidence.margin)) for item in drawn()
-    ]
+    labelled = [item._replace(evidence=replace(item.evidence, margin=1 - item.evidence.margin)) for item in drawn()]
     gate = fit_evidence(labelled)
     kept = [name for name, weight in zip(FEATURES, gate.coefficients, strict=True) if weight > 0]
     assert "margin" not in kept
     assert min(gate.coefficients) == 0.0
     x = np.array([[getattr(item.evidence, name) for name in kept] for item in labelled])
-    oracle = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000))
+    oracle = make_pipeline(
+        StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)
+    )
     oracle.fit(x, [not item.stratum for item in labelled])
     assert [gate.score(item.evidence) for item in labelled] == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-4)
 

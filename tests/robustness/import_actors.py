@@ -1,4 +1,4 @@
-"""What another process does in these tests: ``python import_actors.py URL HOME FOLDER...`` imports, once it is told to."""
+"""Another process for these tests: ``python import_actors.py URL HOME FOLDER...`` imports, once it is told to."""
 
 import sys
 

@@ -21,7 +21,7 @@ DUMP = {
     "chunks": "select document_id, position, heading, content, content_hash from chunks",
     "lexemes": "select c.document_id, c.position, l.document_id, l.language, l.length, l.tsv::text"
     " from lexemes l join chunks c on c.id = l.chunk_id",
-    "vectors": "select c.document_id, c.position, v.embedding::text from vectors_1 v join chunks c on c.id = v.chunk_id",
+    "vectors": "select document_id, position, embedding::text from vectors_1 v join chunks c on c.id = v.chunk_id",
     "lexeme_stats": "select * from lexeme_stats",
     "lexicon": "select chunks, mean_length, newest_chunk = (select max(id) from chunks) from lexicon",
     "failures": "select * from embedding_failures",

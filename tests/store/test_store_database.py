@@ -7,10 +7,12 @@ import signal
 import time
 import types
 
+import psutil
 import psycopg
 import pytest
 from psycopg import errors
 
+import brainkit.store.database
 from brainkit import Settings
 from brainkit.errors import DatabaseError, SchemaError, ServerTooOldError, SettingsError
 from brainkit.store import Database, migrations
@@ -209,39 +211,50 @@ def test_a_closed_database_says_so_and_stays_closed(database):
         pass
 
 
-def test_the_embedded_server_is_started_for_the_brain_and_again_when_it_was_killed(tmp_path):
+def kill(database):
+    postmaster = int((database.server.data_dir / "postmaster.pid").read_text().split()[0])
+    os.kill(postmaster, signal.SIGKILL)
+    return postmaster
+
+
+def until_it_breaks(database):
+    with database.connection() as lent:
+        kill(database)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:  # a backend may outlive its postmaster for a moment
+            lent.execute("select 1")
+            time.sleep(0.01)
+
+
+def test_the_embedded_server_is_started_for_the_brain_and_again_whenever_it_was_killed(tmp_path):
     database = Database(Settings(home=tmp_path))
     try:
         assert database.address.startswith("embedded, ")
-        postmaster = int((database.server.data_dir / "postmaster.pid").read_text().split()[0])
-        os.kill(postmaster, signal.SIGKILL)
-        deadline = time.monotonic() + 20
-        while True:  # backends may outlive their postmaster for a moment
-            try:
-                with database.connection() as connection:
-                    assert connection.execute("select version_num from alembic_version").fetchone() == ("0001",)
-                if int((database.server.data_dir / "postmaster.pid").read_text().split()[0]) != postmaster:
-                    break
-            except DatabaseError:
-                assert time.monotonic() < deadline
-            time.sleep(0.05)
+        with pytest.raises(DatabaseError, match="does not answer"):
+            until_it_breaks(database)
+        with database.connection() as connection:
+            assert connection.execute("select version_num from alembic_version").fetchone() == ("0001",)
+            backend = psutil.Process(connection.info.backend_pid)
+        kill(database)
+        psutil.wait_procs([backend], timeout=20)
+        with database.connection() as connection:
+            connection.execute("update alembic_version set version_num = '9999'")
         database.close()
         with pytest.raises(DatabaseError, match="was closed"), database.connection():
             pass
         assert not (database.server.data_dir / "postmaster.pid").exists()
-    finally:
-        database.close()
-        database.server.erase()
-
-
-def test_a_failed_opening_gives_the_embedded_server_back(tmp_path):
-    database = Database(Settings(home=tmp_path))
-    try:
-        with database.connection() as connection:
-            connection.execute("update alembic_version set version_num = '9999'")
-        database.close()
-        with pytest.raises(SchemaError):
+        with pytest.raises(SchemaError):  # and gives the server back
             Database(Settings(home=tmp_path))
         assert not (database.server.data_dir / "postmaster.pid").exists()
     finally:
+        database.close()
         database.server.erase()
+
+
+def test_a_server_that_gives_no_usable_connection_is_told_in_time(server, empty_url, monkeypatch):
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute("create schema elsewhere")
+        connection.execute("create extension vector schema elsewhere")  # where no search path leads
+    monkeypatch.setattr(brainkit.store.database, "CONNECT_SECONDS", 1.0)
+    with pytest.raises(DatabaseError, match="gives no connection"):
+        Database(Settings(database_url=empty_url))
