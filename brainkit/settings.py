@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
@@ -136,6 +137,19 @@ class Settings(BaseSettings):
             return None if value is None else value.expanduser().absolute()
         except RuntimeError:  # pydantic passes on nothing but ValueError
             raise ValueError(f"there is no user {value.parts[0] if value else ''}") from None
+
+    @field_validator("ollama_url", "embedding_base_url")
+    @classmethod
+    def _http_only(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                parts = urlsplit(value)
+                usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+            except ValueError:
+                usable = False
+            if not usable:
+                raise ValueError("an address that starts with http:// or https:// and names a host")
+        return value
 
     @field_validator("database_url")
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 @fail_on_error
 def import_(
-    paths: Annotated[list[Path], typer.Argument(help="Folders or files with notes.")],
+    paths: Annotated[list[str], typer.Argument(help="Folders or files with notes.")],
     prune: Annotated[bool, typer.Option(help="Remove documents whose file is gone.")] = False,
     embed: Annotated[
         bool, typer.Option(help="Compute vectors at once; without, notes are found by words only.")

@@ -141,6 +141,8 @@ class Certificate:
             CertificateError: the file is damaged, of another kind or of another format.
         """
         try:
+            if path.exists() and not path.is_file():
+                raise OSError("not a regular file")
             data = json.loads(path.read_text("utf-8"))
             if data.pop("format") != FORMAT:
                 raise CertificateError(
@@ -152,14 +154,29 @@ class Certificate:
             data["fingerprint"] = dict(data["fingerprint"])
             certificate = cls(**data)
             certificate.promise()  # computes with the numbers: what is none shows here, not at a question
-            usable = certificate.threshold is None or math.isfinite(certificate.threshold)
+            usable = certificate._plausible()  # noqa: SLF001 - its own class
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise CertificateError(
                 f"{path.name} cannot be read ({type(error).__name__}): run `brainkit calibrate`"
             ) from error
         if not usable:
-            raise CertificateError(f"{path.name} has no usable threshold: run `brainkit calibrate`")
+            raise CertificateError(f"{path.name} holds values that cannot be: run `brainkit calibrate`")
         return certificate
+
+    def _plausible(self) -> bool:
+        """Whether the numbers can have come from a calibration; none is a bool in disguise."""
+        numbers = [self.alpha, self.delta, *([] if self.threshold is None else [self.threshold])]
+        counts = [self.n, self.k + 1, self.needed, self.answerable, self.answered]
+        return (
+            all(type(value) in {int, float} and math.isfinite(value) for value in numbers)
+            and all(type(value) is int and value >= 0 for value in counts)
+            and 0 < self.alpha < 1
+            and 0 < self.delta < 1
+            and self.k <= self.n
+            and self.answered <= self.answerable
+            and isinstance(self.created, str)
+            and str(self.fingerprint.get("gate", "")).split(" ")[0] == self.gate
+        )
 
 
 def digest(text: str) -> str:

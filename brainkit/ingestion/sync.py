@@ -72,10 +72,7 @@ class Importer:
             DatabaseError: the database went away; what was stored stays, the next run goes on.
         """
         started, report, redactions = time.perf_counter(), ImportReport(), Counter[str]()
-        given = [Path(path).expanduser().absolute() for path in ([paths] if isinstance(paths, str) else paths)]
-        for root in given:
-            if not (root.is_dir() or root.is_file()):
-                raise UsageError(f"{shown_path(root, self.scrubber)}: no such folder or file")
+        given = [self._existing(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
         done: set[Path] = set()
         # A folder before those inside it, so that they become part of its source.
         for root in sorted({root.resolve() for root in given}, key=lambda root: (len(root.parts), root)):
@@ -86,6 +83,18 @@ class Importer:
         report.chunks = self.documents.counts()["chunks"]
         report.seconds = time.perf_counter() - started
         return report
+
+    def _existing(self, path: Path | str) -> Path:
+        if not str(path).strip():
+            raise UsageError("an empty path was given; '.' is this folder")
+        try:
+            root = Path(path).expanduser().absolute()
+            found = root.is_dir() or root.is_file()
+        except (OSError, RuntimeError, ValueError) as error:  # a name too long, an unknown ~user, a NUL
+            raise UsageError(f"{self._clean(str(path))[:200]!r}: cannot be a path ({error})") from None
+        if not found:
+            raise UsageError(f"{shown_path(root, self.scrubber)}: no such folder or file")
+        return root
 
     def _import_root(
         self,

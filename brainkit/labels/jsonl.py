@@ -24,8 +24,8 @@ def load(path: str | os.PathLike[str]) -> list[Label]:
     path = Path(path)
     try:
         raw = path.read_bytes()
-    except OSError as error:
-        raise LabelsError(f"labels file {path} cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise LabelsError(f"labels file {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     labels = []
     # Not splitlines(): U+2028 and its like stand unescaped inside JSON strings.
     for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):

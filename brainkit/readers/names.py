@@ -24,14 +24,18 @@ def storable(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raw = name.encode("utf-8", "surrogateescape" if os.name == "posix" else "replace")
+        try:
+            raw = name.encode("utf-8", "surrogateescape" if os.name == "posix" else "replace")
+        except UnicodeEncodeError:  # not from a file name: pairs become their character, what stands alone U+FFFD
+            return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         name = raw.decode("cp1252", "replace")
     return name
 
 
 def scrub_each(texts: Sequence[str], scrubber: TextScrubber, counts: Counter[str] | None = None) -> list[str]:
-    """Each text scrubbed, in one call where none holds a newline; adds what was redacted to ``counts`` by kind."""
+    """Each text storable and scrubbed, in one call where none holds a newline; adds redactions to ``counts`` by kind."""
     tally: Counter[str] = Counter() if counts is None else counts
+    texts = [storable(text) for text in texts]
     if len(texts) > 1 and not any("\n" in text for text in texts):
         result = scrubber.scrub("\n".join(texts))
         lines = result.text.split("\n")
@@ -48,6 +52,10 @@ def scrub_each(texts: Sequence[str], scrubber: TextScrubber, counts: Counter[str
 
 def shown_path(path: Path, scrubber: TextScrubber, counts: Counter[str] | None = None) -> str:
     """The path as it may be stored and shown: POSIX separators, each part storable and scrubbed."""
-    parts = [storable(part).replace(os.sep, "") for part in path.parts]
+    parts = [part.replace(os.sep, "") for part in path.parts]
     scrubbed = scrub_each(parts, scrubber, counts)
+    stem, ending = os.path.splitext(parts[-1]) if parts else ("", "")
+    if stem and ending[1:].isalnum() and scrubbed[-1] == parts[-1]:
+        # An ending glued to a value can hide it: ``password=hunter2.txt``.
+        scrubbed[-1] = scrub_each([stem], scrubber, counts)[0] + ending
     return ("/" if path.is_absolute() else "") + "/".join(part for part in scrubbed if part) or "."

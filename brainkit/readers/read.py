@@ -47,6 +47,7 @@ def read(found: FoundFile, *, scrubber: TextScrubber) -> Document | Skipped:
         return Skipped(path, "binary: not text in any encoding known here")
     if not decoded.text.strip():
         return Skipped(path, "empty")
+    root = found.absolute.parents[len(found.path.parts) - 1]
     result = scrubber.scrub(decoded.text)
     counts.update(finding.kind for finding in result.findings)
     content = result.text
@@ -57,7 +58,7 @@ def read(found: FoundFile, *, scrubber: TextScrubber) -> Document | Skipped:
     notes = [*decoded.notes, about.note, _parse_note(content, kind)]
     return Document(
         path=path,
-        full_path=shown_path(found.absolute, scrubber),
+        full_path=f"{shown_path(root, scrubber)}/{path}",  # what is redacted in the path is redacted here
         title=values[0],
         content=content,
         content_hash=hashlib.sha256(f"{content}\0{scrubber.version}".encode()).hexdigest(),

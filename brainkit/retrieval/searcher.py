@@ -21,6 +21,8 @@ from brainkit.store import Database, DocumentStore, VectorStore, question_terms
 
 REMEMBERED = 1024
 """Questions whose embedding is kept: the gate, the suggestions and an evaluation ask the same ones again."""
+MOST_CHARS = 20_000
+"""Characters of a question that are looked at: a pasted book is not a question."""
 log = logging.getLogger(__name__)
 
 
@@ -109,5 +111,5 @@ class Searcher:
 
 def clean_question(question: str) -> str:
     """A question as PostgreSQL and embedders can take it: no NUL, no lone surrogate, no other control character."""
-    text = question.encode("utf-8", "replace").decode("utf-8")
+    text = question[:MOST_CHARS].encode("utf-8", "replace").decode("utf-8")
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -15,7 +15,7 @@ from brainkit.store.stopwords import ENGLISH, GERMAN
 
 Language = Literal["english", "german", "simple"]
 LANGUAGES: Final[tuple[Language, ...]] = ("english", "german", "simple")
-TERMS_VERSION: Final = 1
+TERMS_VERSION: Final = 2
 """Goes up when the same text would give other terms; documents are then indexed anew."""
 
 _MAX_TERM = 120

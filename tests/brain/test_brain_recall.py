@@ -209,3 +209,12 @@ def test_a_brain_that_cannot_be_built_gives_its_database_back(tmp_path, database
     with pytest.raises(ZeroDivisionError):
         Brain.open(Settings(home=tmp_path, database_url=database_url, embedder="wordllama"))
     assert len(closed) == 1
+
+
+def test_a_pasted_book_is_cut_and_answered(open_brain, tmp_path):
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "a.md").write_text("The pool has six disks.\n")
+    brain = open_brain()
+    brain.import_paths([tmp_path / "n"])
+    book = "disks " + " ".join(f"word{i}" for i in range(200_000))
+    assert [d.path for d in brain.recall(book).documents] == ["a.md"]

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from brainkit.errors import CertificateError
-from brainkit.gate import Certificate, StratumRate
+from brainkit.gate import Certificate, LabelledEvidence, StratumRate, certify, make_gate
+from brainkit.retrieval import Evidence
 
 CERTIFICATE = Certificate(
     gate="score", threshold=math.nextafter(0.36, 1), alpha=0.1, delta=0.1, n=38, k=1, needed=22, answerable=60,
@@ -134,3 +135,31 @@ def test_a_file_that_may_not_be_read_is_an_error(tmp_path):
     path.chmod(0)
     with pytest.raises(CertificateError, match="PermissionError"):
         Certificate.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"threshold": True}, {"threshold": "0.4"}, {"alpha": 0}, {"alpha": 1.5}, {"delta": True}, {"n": "x"}, {"n": -1},
+        {"k": 10**6}, {"answered": 10**6}, {"answerable": -1}, {"created": [5]}, {"gate": "evidence"}, {"gate": 5},
+    ],
+)  # fmt: skip
+def test_a_certificate_that_no_calibration_can_have_made_is_not_used(tmp_path, change):
+    path = tmp_path / "c.json"
+    made = certify(
+        make_gate("score", "minilm"),
+        [LabelledEvidence(f"q{i}", "missing_note", Evidence(best_score=i / 100)) for i in range(40)],
+        alpha=0.1, delta=0.1, fingerprint={"gate": "score 1"},
+    )  # fmt: skip
+    made.save(path)
+    assert Certificate.load(path) == made
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(CertificateError, match="brainkit calibrate"):
+        Certificate.load(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_place_of_a_certificate_does_not_block(tmp_path):
+    os.mkfifo(tmp_path / "c.json")
+    with pytest.raises(CertificateError):
+        Certificate.load(tmp_path / "c.json")

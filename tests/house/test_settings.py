@@ -168,3 +168,10 @@ def test_paths_are_absolute_and_at_home(monkeypatch, tmp_path):
 def test_settings_are_frozen():
     with pytest.raises(ValidationError, match="frozen"):
         Settings().embedder = "wordllama"
+
+
+@pytest.mark.parametrize("name", ["ollama_url", "embedding_base_url"])
+@pytest.mark.parametrize("value", ["http://[::", "localhost:11434", "ftp://host", "http://", "http://host:99999"])
+def test_an_address_that_is_none_names_its_variable(name, value):
+    with pytest.raises(SettingsError, match=variable_of(name)):
+        Settings(**{name: value})

@@ -350,3 +350,11 @@ def test_an_importer_can_be_used_alone(database, notes):
     report = Importer(database, DocumentStore(database), Scrubber(), Settings(embedder="wordllama")).run([notes])
     assert isinstance(report, ImportReport)
     assert report.indexed == ["notes:net/dns.md", "notes:net/zones.yaml", "notes:ups.md"]
+
+
+@pytest.mark.parametrize("path", ["", "  ", "~nobody-of-that-name/x", "x" * 5000, "a\0b", "/no/such/folder"])
+def test_what_cannot_be_a_path_is_a_usage_error_and_imports_nothing(open_brain, path):
+    brain = open_brain()
+    with pytest.raises(UsageError):
+        brain.import_paths([path])
+    assert brain.counts()["documents"] == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from brainkit.readers import Document, FoundFile, Skipped, read, scan
+from brainkit.scrub import Scrubber
 
 NOTE = """---
 title: Backup of tok-123
@@ -164,3 +165,41 @@ def test_the_real_scrubber_fits(tmp_path):
     assert secret not in repr(document)
     assert sum(document.redactions.values()) == 2
     assert document.scrub_version == scrubber.version
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        (r'"a\0b"', "ab"),
+        (r'"x\ud800y"', "x\ufffdy"),
+        (r'"\ud83d\ude00 smile"', "\U0001f600 smile"),
+        (r'"\udfff"', "\ufffd"),
+    ],
+)
+def test_escapes_in_front_matter_never_make_a_text_that_cannot_be_stored(tmp_path, written, title):
+    (tmp_path / "x.md").write_text(f"---\ntitle: {written}\ntags: [{written}]\n---\nbody\n", "utf-8")
+    (found,) = scan(tmp_path, extensions=["md"], max_bytes=1000, scrubber=Scrubber())
+    document = read(found, scrubber=Scrubber())
+    assert document.title == title
+    assert all("\0" not in tag and tag.encode() for tag in document.tags)
+
+
+def test_the_full_path_ends_with_the_path_as_it_is_redacted(tmp_path):
+    folder = tmp_path / "notes"
+    name = "DB_PASSWORD=" + "fqMwNukjkU1" + "In.md"
+    folder.mkdir()
+    (folder / name).write_text("body\n", "utf-8")
+    (found,) = scan(folder, extensions=["md"], max_bytes=1000, scrubber=Scrubber())
+    document = read(found, scrubber=Scrubber())
+    assert document.full_path == f"{folder.as_posix()}/{document.path}"
+    assert "fqMwNukjkU1" not in document.full_path
+
+
+@pytest.mark.parametrize("name", ["pass" + "word=hunter2.txt", "api" + "_key=8f3kZq01LmPx7.yaml"])
+def test_an_ending_does_not_hide_a_secret_in_a_name(tmp_path, name):
+    (tmp_path / name).write_text("body: 1\n", "utf-8")
+    (found,) = scan(tmp_path, extensions=["txt", "yaml"], max_bytes=1000, scrubber=Scrubber())
+    document = read(found, scrubber=Scrubber())
+    value, _, ending = name.partition("=")[2].partition(".")
+    assert value not in document.path + document.full_path + document.title
+    assert document.path.endswith("." + ending)

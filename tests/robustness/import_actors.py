@@ -1,18 +1,12 @@
-"""Another process for these tests: ``python import_actors.py URL HOME FOLDER...`` imports, once it is told to."""
-
-import sys
+"""What other processes do in these tests: import folders once they are told to."""
 
 from brainkit import Brain, Settings
 
 
-def main(url, home, *folders):
+def import_folders(pipe, url, home, folders):
+    """Open the brain, say so, wait for the word, import; the exit code tells whether it worked."""
     with Brain.open(Settings(home=home, database_url=url, embedder="wordllama")) as brain:
         brain.recall("warm up")
-        print("ready", flush=True)
-        sys.stdin.readline()
+        pipe.send("ready")
+        pipe.recv()
         brain.import_paths(folders, prune=True)
-    print("done", flush=True)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

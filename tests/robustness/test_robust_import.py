@@ -1,20 +1,18 @@
 """Imports that are killed, interrupted or run side by side end in the same tables as one undisturbed run."""
 
+import functools
 import itertools
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-import brainkit
 from brainkit import Brain, Settings
 
-ACTORS = Path(__file__).with_name("import_actors.py")
 DUMP = {
     "sources": "select * from sources",
     "documents": "select to_jsonb(d) - 'indexed_at' from documents d",
@@ -69,38 +67,41 @@ def undisturbed(new_database, tmp_path):
     return imported
 
 
+@pytest.fixture(scope="session")
+def processes():
+    """Makes processes from one that has imported everything already, since thirty of them are wanted."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["brainkit.brain", "brainkit.embedding.wordllama", "sqlalchemy"])
+    return context
+
+
 @pytest.fixture
-def actor(database_url, tmp_path):
-    """Starts another process that imports when it reads a line; it is killed at the end."""
+def actor(processes, database_url, tmp_path, monkeypatch):
+    """Starts another process that imports once it is told to ``go``; it is killed at the end."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    import import_actors
+
     started = []
 
     def start(*folders):
-        path = os.pathsep.join([str(Path(brainkit.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-        child = subprocess.Popen(
-            [sys.executable, ACTORS, database_url, str(tmp_path / "home"), *map(str, folders)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": path},
-            text=True,
-        )
+        here, there = processes.Pipe()
+        arguments = (there, database_url, tmp_path / "home", folders)
+        child = processes.Process(target=import_actors.import_folders, args=arguments)
+        child.start()
         started.append(child)
-        assert child.stdout.readline() == "ready\n"
+        there.close()
+        assert here.recv() == "ready"
+        child.go = functools.partial(here.send, "go")
         return child
 
     yield start
     for child in started:
         child.kill()
-        child.communicate()
+        child.join()
 
 
 def settings(url, tmp_path):
     return Settings(home=tmp_path / "home", database_url=url, embedder="wordllama")
-
-
-def go(child):
-    child.stdin.write("go\n")
-    child.stdin.flush()
 
 
 @pytest.fixture
@@ -110,18 +111,21 @@ def kills(request):
 
 
 @pytest.mark.slow
-def test_kill_9_loses_nothing_and_doubles_nothing(actor, folder, kills, open_brain, undisturbed):
+def test_kill_9_loses_nothing_and_doubles_nothing(
+    actor, folder, kills, open_brain, undisturbed, new_database, tmp_path
+):
     rng = random.Random(time.time_ns())
-    started = time.monotonic()
-    undisturbed(folder)
-    duration = time.monotonic() - started
+    with new_database() as url, Brain.open(settings(url, tmp_path)) as other:
+        started = time.monotonic()
+        other.import_paths([folder])
+        duration = time.monotonic() - started
     brain = open_brain()
     for version in range(1, kills + 1):
         child = actor(folder)
-        go(child)
+        child.go()
         time.sleep(rng.uniform(0, duration))
-        child.send_signal(signal.SIGKILL)
-        child.wait()
+        child.kill()
+        child.join()
         for name in rng.sample(brain.list_documents(), min(3, brain.counts()["documents"])):
             text = brain.document_texts()[name]
             if "token" in text:  # found by its word at once, whatever the counts say
@@ -156,10 +160,10 @@ def test_an_interrupt_loses_nothing(folder, open_brain, undisturbed, where):
 
 def test_control_c_at_any_moment_loses_nothing(actor, folder, open_brain, undisturbed):
     child = actor(folder)
-    go(child)
+    child.go()
     time.sleep(random.Random(time.time_ns()).uniform(0, 0.3))
-    child.send_signal(signal.SIGINT)
-    child.wait(60)
+    os.kill(child.pid, signal.SIGINT)
+    child.join()
     brain = open_brain()
     assert brain.import_paths([folder]).complete
     assert tables(brain) == undisturbed(folder)
@@ -168,10 +172,10 @@ def test_control_c_at_any_moment_loses_nothing(actor, folder, open_brain, undist
 def test_importers_side_by_side(actor, folder, open_brain, undisturbed):
     children = [actor(folder), actor(folder, folder / "area2")]
     for child in children:
-        go(child)
+        child.go()
     for child in children:
-        _, errors = child.communicate(timeout=120)
-        assert (child.returncode, errors) == (0, "")
+        child.join()
+        assert child.exitcode == 0
     brain = open_brain()
     assert tables(brain) == undisturbed(folder)
     report = brain.import_paths([folder])
