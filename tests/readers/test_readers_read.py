@@ -200,6 +200,5 @@ def test_an_ending_does_not_hide_a_secret_in_a_name(tmp_path, name):
     (tmp_path / name).write_text("body: 1\n", "utf-8")
     (found,) = scan(tmp_path, extensions=["txt", "yaml"], max_bytes=1000, scrubber=Scrubber())
     document = read(found, scrubber=Scrubber())
-    value, _, ending = name.partition("=")[2].partition(".")
+    value = name.partition("=")[2].partition(".")[0]
     assert value not in document.path + document.full_path + document.title
-    assert document.path.endswith("." + ending)
