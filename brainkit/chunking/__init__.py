@@ -14,7 +14,7 @@ __all__ = ["Chunk", "JsonChunker", "MarkdownChunker", "PythonChunker", "TextChun
 
 def __getattr__(name: str) -> Any:
     if name in __all__:  # LlamaIndex takes a second to import: only for those who ask for a node parser
-        from brainkit.chunking import parsers  # noqa: PLC0415
+        from brainkit.chunking import parsers
 
         return getattr(parsers, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

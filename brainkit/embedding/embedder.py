@@ -92,7 +92,7 @@ class Embedder:
     @property
     def base(self) -> BaseEmbedding:
         """The same vectors as a LlamaIndex embedding: prefixes, windows and checks included; a failure raises."""
-        from brainkit.embedding.adapter import EmbedderEmbedding  # noqa: PLC0415 - imports llama-index
+        from brainkit.embedding.adapter import EmbedderEmbedding
 
         return EmbedderEmbedding(self)
 

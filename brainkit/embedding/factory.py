@@ -24,15 +24,15 @@ def make_embedder(settings: Settings) -> Embedder:
     """
     # Imported where chosen: each brings a library that the others do not need.
     if settings.embedder == "ollama":
-        from brainkit.embedding.remote import ollama_embedder  # noqa: PLC0415
+        from brainkit.embedding.remote import ollama_embedder
 
         return ollama_embedder(settings)
     if settings.embedder == "openai":
-        from brainkit.embedding.remote import openai_embedder  # noqa: PLC0415
+        from brainkit.embedding.remote import openai_embedder
 
         return openai_embedder(settings)
     if settings.embedder == "wordllama":
-        from brainkit.embedding import wordllama  # noqa: PLC0415
+        from brainkit.embedding import wordllama
 
         return Embedder(
             wordllama.WordLlamaEmbedding(embed_batch_size=settings.embedding_batch),
@@ -42,7 +42,7 @@ def make_embedder(settings: Settings) -> Embedder:
             expected=settings.embedding_dim,
             batch=settings.embedding_batch,
         )
-    from brainkit.embedding import minilm  # noqa: PLC0415
+    from brainkit.embedding import minilm
 
     return Embedder(
         minilm.MiniLMEmbedding(threads=settings.threads, embed_batch_size=settings.embedding_batch),

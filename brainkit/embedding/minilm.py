@@ -73,7 +73,7 @@ _LOADING = threading.Lock()
 
 @lru_cache(maxsize=2)
 def _load(threads: int, model: Path | None) -> _Engine:
-    import onnxruntime  # noqa: PLC0415 - a third of a second, paid at the first text
+    import onnxruntime
 
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()

@@ -124,7 +124,7 @@ def _checked_url(url: str, variable: str, example: str) -> str:
 def _http_client(url: str) -> Any:
     if not is_loopback(url):
         return None
-    import openai  # noqa: PLC0415 - slow to import, and already loaded when this is called
+    import openai
 
     return openai.DefaultHttpxClient(trust_env=False)
 

@@ -37,7 +37,7 @@ _LOADING = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _load() -> _Engine:
-    from safetensors.numpy import load  # noqa: PLC0415 - only this embedder needs it
+    from safetensors.numpy import load
 
     weights = verified(packaged_file("wordllama", "weights/l2_supercat_256.safetensors"), WEIGHTS_SHA256)
     config = verified(packaged_file("wordllama", "tokenizers/l2_supercat_tokenizer_config.json"), TOKENIZER_SHA256)

@@ -24,8 +24,8 @@ def fit_shipped(settings: Settings, config: EvalConfig, progress: Progress | Non
 
     Coefficients: answerable questions with their documents present and hidden, nothing else. Thresholds: the lowest
     that keeps the hidden and the hand-written missing notes at ``alpha`` with confidence 1 - ``delta``; a default and
-    no promise, as the notes they meet are others. The seed gate's is the cosine gate's: its rule has a threshold for the
-    cosine and answers every lexical hit, which no threshold mends.
+    no promise, as the notes they meet are others. The seed gate's is the cosine gate's: its rule has a threshold for
+    the cosine and answers every lexical hit, which no threshold mends.
 
     Raises:
         LabelsError: there are too few labels.

@@ -142,7 +142,7 @@ class Certificate:
         """
         try:
             if path.exists() and not path.is_file():
-                raise OSError("not a regular file")
+                raise OSError("not a regular file")  # noqa: TRY301 - told like every other fault of the file
             data = json.loads(path.read_text("utf-8"))
             if data.pop("format") != FORMAT:
                 raise CertificateError(
@@ -154,7 +154,7 @@ class Certificate:
             data["fingerprint"] = dict(data["fingerprint"])
             certificate = cls(**data)
             certificate.promise()  # computes with the numbers: what is none shows here, not at a question
-            usable = certificate._plausible()  # noqa: SLF001 - its own class
+            usable = certificate._plausible()
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise CertificateError(
                 f"{path.name} cannot be read ({type(error).__name__}): run `brainkit calibrate`"

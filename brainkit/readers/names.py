@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def storable(name: str) -> str:
 
 
 def scrub_each(texts: Sequence[str], scrubber: TextScrubber, counts: Counter[str] | None = None) -> list[str]:
-    """Each text storable and scrubbed, in one call where none holds a newline; adds redactions to ``counts`` by kind."""
+    """Each text storable and scrubbed, in one call where none holds a newline; ``counts`` grows by kind."""
     tally: Counter[str] = Counter() if counts is None else counts
     texts = [storable(text) for text in texts]
     if len(texts) > 1 and not any("\n" in text for text in texts):
@@ -54,7 +55,7 @@ def shown_path(path: Path, scrubber: TextScrubber, counts: Counter[str] | None =
     """The path as it may be stored and shown: POSIX separators, each part storable and scrubbed."""
     parts = [part.replace(os.sep, "") for part in path.parts]
     scrubbed = scrub_each(parts, scrubber, counts)
-    stem, ending = os.path.splitext(parts[-1]) if parts else ("", "")
+    stem, ending = (PurePath(parts[-1]).stem, PurePath(parts[-1]).suffix) if parts else ("", "")
     if stem and ending[1:].isalnum() and scrubbed[-1] == parts[-1]:
         # An ending glued to a value can hide it: ``password=hunter2.txt``.
         scrubbed[-1] = scrub_each([stem], scrubber, counts)[0] + ending

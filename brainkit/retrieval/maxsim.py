@@ -40,7 +40,7 @@ class MaxSim:
     def rerank(
         self, question: str, weights: Mapping[str, float], chunks: Sequence[RecalledChunk], first: int, weight: float
     ) -> list[RecalledChunk]:
-        """Chunks in their new order: to the score of each of the first, ``weight`` times its late interaction is added.
+        """Chunks in their new order: each of the first gets ``weight`` times its late interaction added to its score.
 
         Args:
             question: what was asked.
@@ -56,7 +56,7 @@ class MaxSim:
         asked = self._embedder.token_vectors([question])
         if asked is None:
             raise RetrievalSettingsError(
-                f"maxsim needs token vectors and {self._embedder.name} has none: set BOR_EMBEDDER=minilm, or leave it out"
+                f"maxsim needs token vectors and {self._embedder.name} has none: set BOR_EMBEDDER=minilm, or do without"
             )
         importance = _token_weights(asked[0].tokens, weights)
         if not top or not importance.sum():

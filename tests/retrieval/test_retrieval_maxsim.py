@@ -40,7 +40,7 @@ def vectors(*rows):
 
 
 def test_the_weighted_mean_of_best_matches_is_added():
-    # "ups" weighs 3, "the" as a function word .05; chunk 1 matches ups with .6 and the with 1, chunk 2 ups with 1 and the with 0
+    # "ups" weighs 3, "the" as a function word .05; chunk 1 matches ups by .6 and the by 1, chunk 2 by 1 and 0
     model = Tokens({
         "the ups": (["the", "ups"], vectors(Y, X)),
         "a": (["m", "n"], vectors(SLANT, Y)),
