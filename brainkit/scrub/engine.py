@@ -7,14 +7,16 @@ import hashlib
 from bisect import bisect_right
 from pathlib import Path
 
-from brainkit.scrub import allow, blocks, calls, links, pairs, spoken, tables, tokens, userrules, vendors
+from brainkit.scrub import allow, blocks, calls, links, markup, pairs, spoken, tables, tokens, userrules, vendors
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
 
-SCRUB_VERSION = "2"
+SCRUB_VERSION = "3"
 """Changes whenever the built-in rules do; documents scrubbed by another version are due to be scrubbed again."""
 
 _PASSES = 6
+_DETECTORS = (tokens, blocks, calls, tables, vendors)
+_LABELLED = (links, pairs, spoken)  # go by a label beside the value, which markup may separate from it
 
 
 class Scrubber:
@@ -55,8 +57,14 @@ class Scrubber:
     def _find(self, text: str) -> list[Finding]:
         page = Page(text)
         found = self._user.find(page)
-        for detector in (tokens, blocks, calls, links, pairs, spoken, tables, vendors):
+        for detector in _DETECTORS:
             found += detector.find(page)
+        labelled = _labelled(page)
+        rendered = markup.Rendered(page)
+        if rendered.page is not None:
+            labelled = rendered.up_to_tags(labelled)
+            labelled += rendered.between_tags(_labelled(rendered.page))
+        found += labelled
         if self._email:
             found += links.find_emails(page)
         if not found:
@@ -65,6 +73,10 @@ class Scrubber:
         found = [f for f in found if not _inside(f, sealed)]
         kept = [m.span() for m in MARKER.finditer(page.text)]
         return _outside(_merge(found, page.text), sorted(kept + self._user.allowed(page)))
+
+
+def _labelled(page: Page) -> list[Finding]:
+    return [finding for detector in _LABELLED for finding in detector.find(page)]
 
 
 def _merge(found: list[Finding], text: str) -> tuple[Finding, ...]:

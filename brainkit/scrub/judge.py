@@ -54,6 +54,7 @@ _PLACEHOLDER = re.compile(
     r"|dein|ihre?|mein|some|actual|change[_-]?me)[_ -].*|your(?:password|token|key|secret|api).*"
     r"|(?=.{0,200}\Z).*[_ -](?:goes|go|here|placeholder)"
 )
+_GLUED_ENDING = re.compile(r"(?i)\.(?:md|markdown|txt|ya?ml|json|py|conf|cfg|ini|toml|env|csv|log|sh)\Z")
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)+")
 _POD = re.compile(r"[a-z0-9-]{2,60}?-[0-9a-f]{7,10}-[a-z0-9]{5}|[0-9a-f]{8,10}-[a-z0-9]{5}")
@@ -91,6 +92,19 @@ def stands_in(value: str) -> bool:
         return True
     rest = without_templates(value)
     return rest != value and (len(rest.strip(" \"':;,/@.-_|()+")) < 4 or harmless(rest))
+
+
+def without_ending(value: str, *, hexadecimal: bool = False) -> str:
+    """The value less a file ending glued to it (``fqMw9ukjkU1In.md``); file names and, unless told, digests stay."""
+    ending = _GLUED_ENDING.search(value)
+    if ending is None:
+        return value
+    rest = value[: ending.start()]
+    if is_hex(rest):
+        return rest if hexadecimal and looks_random(rest) else value
+    if "/" in rest and (rest[0] in "/~." or not (looks_issued(rest) or decoded(rest))):
+        return value
+    return rest if looks_random(rest.rstrip("=")) or ":" in (decoded(rest) or "") else value
 
 
 def common_word(value: str) -> bool:

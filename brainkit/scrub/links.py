@@ -104,7 +104,7 @@ def _headers(page: Page) -> Iterator[Finding]:
     text = page.text
     for pattern in (_SCHEME, _HEADER, _SIGNATURE):
         for start, end in pattern.spans(page, 1):
-            value = text[start:end].rstrip(".")
+            value = judge.without_ending(text[start:end].rstrip("."))
             plain = judge.decoded(value)
             if judge.harmless(value) or judge.is_name(value):
                 continue

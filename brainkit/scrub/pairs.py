@@ -26,8 +26,9 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(
-    r"""(?:[^<>\n]{0,80}>|["']\s{0,4}/?>)\s{0,8}(?:</key>\s{0,40}<string>)?([^<>\s][^<>\n]{0,400}?)\s{0,8}</"""
+    r"""(?:[^<>\n]{0,80}>|["']\s{0,4}/?>)\s{0,8}(?:</key>\s{0,40}<string>)?(?:<!\[CDATA\[)?([^<>\s][^<>\n]{0,400}?)\s{0,8}(?:\]\]>\s{0,8})?</"""
 )
+_OPENED = re.compile(r"<(?:[\w.-]{1,40}:)?\Z")
 _PLIST = re.compile(r"</key>\s{0,80}<string>([^<>\n]{1,400})</string>")
 _IS = re.compile(
     r"""["'`*)]{0,3}(?:[ \t][^\n.:;"'`|=]{0,48}?)??[ \t]+(?:is|was|are|ist|lautet|lauten|war|wird|hei(?:\xdf|ss)t"""
@@ -52,6 +53,7 @@ _SETTING = re.compile(
     r"(?i)[\s\-*>#/;|+$\d.)]*(?:(?:export|set|setx|env|arg|declare(?: -\w)?|readonly|local|-e|--env|let"
     r"|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
 )
+_ENV_KEY = re.compile(r"(?:\A|[^A-Za-z0-9_])[A-Z][A-Z0-9_]*\Z")
 _KIND = {Strength.PASSWORD: "password", Strength.SECRET: "secret", Strength.WEAK: "key"}
 
 
@@ -138,7 +140,8 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
         )
         return [item for item in items if is_secret(key, item)]
     default = _DEFAULT.match(text, at)
-    if default:
+    closing = _closing_quote(_before(text, key))
+    if default and not (closing and closing in default.group()):
         value = read_quoted(text, default.end())
         return [value] if value and is_secret(key, value) else []
     value = _unquoted(text, key, at, assign.group(1))
@@ -146,14 +149,15 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
 
 
 def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
-    line = text.rfind("\n", max(0, key.start - 200), key.start) + 1
-    before = text[max(line, key.start - 200) : key.start]
+    before = _before(text, key)
     if before[-1:] in ("?", "&"):
         return read_bare(text, at, stops="&#;)")
     rest = _REST_OF_LINE.match(text, at)
     whole = _COMMENT.sub("", rest.group()).rstrip() if rest else ""
     tight = operator == "=" and text[at - 1] == "="
     setting = bool(_SETTING.match(before))
+    closing = _closing_quote(before)
+    whole = whole.split(closing, 1)[0].rstrip("\\") if closing else whole
     if setting and whole and not (tight and key.strength != Strength.PASSWORD and " " in whole):
         if " " not in whole:
             code = whole[-1:] in ",;)({" or (operator != ":" and not tight and _code_like(whole, before))
@@ -166,15 +170,28 @@ def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
         at,
         stops=";"
         if ";" in text[at : at + 400] and (";" in before or re.match(r"[^\s;]*;\s*(?:\w|\Z)", text[at : at + 400]))
-        else "",
+        else closing,
     )
     if value is None:
         return None
+    if tight and _ENV_KEY.search(key.name) and not value.text.endswith(")"):
+        return value._replace(literal=True)
     if "," in value.text and re.search(r",\s?[\w.-]+[=:]", value.text):
         cut = value.text.split(",", 1)[0]
         value = Value(at, at + len(cut), cut, followed=",")
     bare_word = tight and value.followed in ("", " ", "\n", "\r", ";", "&") and not value.text.endswith(")")
     return value._replace(literal=bare_word and (setting or key.strength == Strength.PASSWORD))
+
+
+def _before(text: str, key: Key) -> str:
+    """What stands before the key in its line, the last 200 characters of it."""
+    line = text.rfind("\n", max(0, key.start - 200), key.start) + 1
+    return text[max(line, key.start - 200) : key.start]
+
+
+def _closing_quote(before: str) -> str:
+    """The quote that is open before a key: what it opened ends with it."""
+    return next((quote for quote in "\"'`" if before.count(quote) % 2), "")
 
 
 def _code_like(value: str, before: str) -> bool:
@@ -233,11 +250,13 @@ def _listed(text: str, key: Key, at: int) -> list[Value]:
 def _element(text: str, key: Key) -> Value | None:
     """``<password>x</password>``, ``<entry key="password">x</entry>``, and a property list's key and string."""
     plist = _PLIST.match(text, key.end)
-    opened = text[key.start - 1 : key.start] == "<" or text[key.end : key.end + 1] in "\"'"
+    opened = bool(_OPENED.search(text[max(0, key.start - 42) : key.start])) or text[key.end : key.end + 1] in "\"'"
     found = plist or (_ELEMENT.match(text, key.end) if opened else None)
     if found is None:
         return None
     value = Value(found.start(1), found.end(1), found.group(1), quoted=True)
+    if key.strength == Strength.WEAK and judge.is_name(value.text):  # <code>DB_PASSWORD=x</code>
+        return None
     return value if is_secret(key, value) else None
 
 
@@ -297,14 +316,14 @@ def _said(text: str, key: Key) -> Value | None:
         fit = (
             " " not in value.text
             and len(value.text) >= 3
-            and (judge.looks_chosen(value.text) or text[found.end()] != "`")
+            and (judge.looks_chosen(value.text) or text[found.end()] != "`" or judge.looks_random(value.text, 12))
             and not judge.is_name(value.text)
         )
         return value if fit and is_secret(key, value) else None
     value = read_bare(text, found.end())
     if value is None or judge.harmless(value.text):
         return None
-    fit = chosen_in_prose(value.text) if key.strength == Strength.PASSWORD else judge.looks_random(value.text, 12)
+    fit = judge.looks_random(value.text, 12) or (key.strength == Strength.PASSWORD and chosen_in_prose(value.text))
     return value if fit else None
 
 

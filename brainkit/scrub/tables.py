@@ -1,4 +1,4 @@
-"""Secrets in tables: a Markdown or CSV column, or the row of a table, whose heading is a name that secrets go by."""
+"""Secrets in tables: a Markdown or CSV column, or a row (HTML's too), whose heading is a name that secrets go by."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from brainkit.scrub import judge
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
 from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
@@ -14,6 +15,12 @@ from brainkit.scrub.values import Value, chosen_in_prose, is_secret
 _RULE = Pattern(r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-{1,}:?[ \t]*)+\|?[ \t\r]*$")
 _NOISE = " \t\r`*_\"'"
 _CSV = re.compile(r"[\w \"'-]{2,30}(?:([,;\t])[\w \"'-]{0,30}){1,30}\r?\n")
+_MARK = r"\s{0,20}(?:</?(?:b|strong|i|em|code|kbd|tt|span|p)>\s{0,20})?"
+_HTML = Pattern(
+    rf"<(?:t[hd]|dt)(?:\s[^<>]{{0,200}})?>{_MARK}([^<>\n]{{0,24}}(?:pass|pw|wort|key|token|secret|psk)[^<>\n]{{0,12}}){_MARK}"
+    rf"</(?:t[hd]|dt)>\s{{0,80}}<(?:td|dd)(?:\s[^<>]{{0,200}})?>{_MARK}([^<>\s]{{4,200}}){_MARK}</",
+    ignore_case=True,
+)
 
 
 class _Cell(NamedTuple):
@@ -23,7 +30,7 @@ class _Cell(NamedTuple):
 
 def find(page: Page) -> list[Finding]:
     """Every secret in a table."""
-    return [*_markdown(page), *_csv(page)]
+    return [*_markdown(page), *_csv(page), *_html(page)]
 
 
 def _markdown(page: Page) -> Iterator[Finding]:
@@ -82,6 +89,13 @@ def _csv(page: Page) -> Iterator[Finding]:
         at = end + 1
 
 
+def _html(page: Page) -> Iterator[Finding]:
+    """A cell that names a secret and the cell after it."""
+    for match in _HTML.matches(page):
+        (start, end), (at, stop) = match.span(1), match.span(2)
+        yield from _row([_Cell(start, page.text[start:end].strip(_NOISE)), _Cell(at, page.text[at:stop])], [])
+
+
 def _cells(text: str, start: int, end: int, separator: str) -> list[_Cell]:
     cells, at = [], start
     for part in text[start:end].split(separator):
@@ -107,7 +121,9 @@ def _key(heading: str) -> Key | None:
 def _is_value(key: Key, value: str, *, column: bool) -> bool:
     if not value or " " in value or len(value) < 4:
         return False
-    plain = column and key.strength == Strength.PASSWORD and value.isalpha() and value.islower()
+    plain = key.strength == Strength.PASSWORD and (
+        (column and value.isalpha() and value.islower()) or judge.looks_random(value, 12)
+    )
     if key.strength == Strength.PASSWORD and not plain and not chosen_in_prose(value):
         return False
     return is_secret(key, Value(0, len(value), value, literal=plain))

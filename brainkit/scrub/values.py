@@ -76,7 +76,8 @@ def read_quoted(text: str, at: int) -> Value | None:
     if end < 0:
         return None
     after = end + len(quote)
-    return Value(start, end, text[start:end], quoted=True, followed=text[after : after + 1])
+    value = judge.without_ending(text[start:end])
+    return Value(start, start + len(value), value, quoted=True, followed=text[after : after + 1])
 
 
 def read_bare(text: str, at: int, *, stops: str = "") -> Value | None:
@@ -92,6 +93,7 @@ def read_bare(text: str, at: int, *, stops: str = "") -> Value | None:
         size -= 1
     if not size:
         return None
+    size = len(judge.without_ending(run[:size]))
     return Value(at, at + size, run[:size], followed=text[at + size : at + size + 1])
 
 
@@ -103,6 +105,8 @@ def _unopened(run: str) -> bool:
 def is_secret(key: Key, value: Value) -> bool:
     """Whether the value beside this key is a secret."""
     text = value.text[:_JUDGED].strip()
+    if key.strength > Strength.WEAK:
+        text = judge.without_ending(text, hexadecimal=True)
     if judge.harmless(text):
         return (
             key.strength == Strength.PASSWORD

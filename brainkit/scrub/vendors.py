@@ -24,7 +24,12 @@ def find(page: Page) -> list[Finding]:
     found = []
     for start, _ in _BESIDE.spans(page, 1):
         value = read_bare(page.text, start)
-        if value is None or _FILE.match(value.text) or judge.harmless(value.text) or judge.is_name(value.text):
+        if (
+            value is None
+            or _FILE.match(page.text, start, value.end + 5)
+            or judge.harmless(value.text)
+            or judge.is_name(value.text)
+        ):
             continue
         if judge.looks_random(value.text, 18) and sum(c.isdigit() for c in value.text) >= 3:
             found.append(Finding("vendor-token", value.start, value.end))

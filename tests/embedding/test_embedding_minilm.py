@@ -212,3 +212,14 @@ def test_settings_choose_dimension_threads_and_name() -> None:
     assert caught.value.exit_code == 2
     assert cores() >= 1
     np.testing.assert_allclose(embedder.embed_query("x"), make_embedder(Settings()).embed_query("x"), atol=1e-5)
+
+
+def test_the_runtime_carries_no_telemetry_client():
+    """Releases from 1.27 on look up a collector's host at start, whatever is switched off in code."""
+    import onnxruntime
+
+    libraries = [
+        path for path in Path(onnxruntime.__file__).parent.rglob("*") if path.suffix in {".so", ".pyd", ".dylib"}
+    ]
+    assert libraries
+    assert not [path.name for path in libraries if b"events.data" + b".microsoft" in path.read_bytes()]

@@ -27,7 +27,9 @@ _WORDS = r"""
 password token api_key Passwort secret key Authorization: Bearer Basic Cookie: -u user: https:// is --- |---|---|
 @ : = := => | ` " ' \ ( ) [ ] { } , ; & ? ${X} $6$ {SSHA} é ü „ “ 日本 machine login sshpass -p mysql PIN
 PUK: community lautet ist mosquitto_sub -P login( auth=(
-MIIEvQIBADANBgkq ENC[AES,data:x] [REDACTED:token] data: stringData: kind: Secret seed phrase: recovery codes
+MIIEvQIBADANBgkq ENC[AES,data:x]
+<td> </td> <br> <code> </code> <password> </password> &lt; &gt; .md DB_PASSWORD=
+[REDACTED:token] data: stringData: kind: Secret seed phrase: recovery codes
 """
 _PHRASES = ["kind: Secret\n", "the password is ", "seed phrase: ", "{{ x }}", "-----BEGIN PRIVATE KEY-----\n"]
 _ODD = ["-----END PRIVATE KEY-----", "\n", "\t", "\u2028", "\x00", "\ud800", "\u200e"]
@@ -97,6 +99,12 @@ UNITS = {
     "piped": "echo a | ",
     "strings": 'login("a", "b", ',
     "community": "snmp community ",
+    "cells": "<td>password: x</td>",
+    "open tags": "<td ",
+    "open elements": "<password><b>",
+    "rows": "<td>password</td><td>",
+    "endings": "password: a.md ",
+    "variables": "'DB_PASSWORD=Ab ",
 }
 
 
