@@ -41,10 +41,10 @@ class Rendered:
         for kind, start, end in found:
             tag = bisect_right(starts, start) - 1
             if tag >= 0 and start < self._spans[tag][1] - 1:  # an attribute
-                end = min(end, self._spans[tag][1] - 1)
-            elif tag + 1 < len(starts):
-                end = min(end, starts[tag + 1])
-            pieces.append(Finding(kind, start, end))
+                limit = self._spans[tag][1] - 1
+            else:
+                limit = starts[tag + 1] if tag + 1 < len(starts) else end
+            pieces.append(Finding(kind, start, min(end, limit)))
         return pieces
 
     def between_tags(self, found: list[Finding]) -> list[Finding]:

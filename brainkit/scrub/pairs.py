@@ -179,7 +179,7 @@ def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
     if "," in value.text and re.search(r",\s?[\w.-]+[=:]", value.text):
         cut = value.text.split(",", 1)[0]
         value = Value(at, at + len(cut), cut, followed=",")
-    bare_word = tight and value.followed in ("", " ", "\n", "\r", ";", "&") and not value.text.endswith(")")
+    bare_word = tight and value.followed in ("", " ", "\n", "\r", ";", "&", closing) and not value.text.endswith(")")
     return value._replace(literal=bare_word and (setting or key.strength == Strength.PASSWORD))
 
 
@@ -190,8 +190,9 @@ def _before(text: str, key: Key) -> str:
 
 
 def _closing_quote(before: str) -> str:
-    """The quote that is open before a key: what it opened ends with it."""
-    return next((quote for quote in "\"'`" if before.count(quote) % 2), "")
+    """The quote that is open before a key, or a tag's ``>``: what was opened ends with it."""
+    in_tag = ">" if before.rfind("<") > before.rfind(">") else ""
+    return next((quote for quote in "\"'`" if before.count(quote) % 2), in_tag)
 
 
 def _code_like(value: str, before: str) -> bool:
