@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,11 +11,11 @@ from uuid import UUID
 
 import numpy as np
 
-from brainkit.answering import Reply, Source, reply_to
+from brainkit.answering import Reply, Source, logged, reply_to
 from brainkit.embedding import Embedder, make_embedder
 from brainkit.errors import (
-    CertificateError,
     DatabaseError,
+    EmbedderUnavailableError,
     EmbeddingError,
     LabelsError,
     RetrievalSettingsError,
@@ -26,22 +27,32 @@ from brainkit.gate import (
     Gate,
     Threshold,
     allowed_false_answers,
+    certificate_file,
     certify,
     decide,
     gather,
     make_gate,
+    read_certificate,
     shipped_threshold,
+    threshold_in_force,
 )
 from brainkit.gate.certificate import digest
-from brainkit.ingestion import EmbedReport, Importer, ImportReport, embed_pending
+from brainkit.ingestion import (
+    EmbedReport,
+    Importer,
+    ImportReport,
+    Preparer,
+    RescrubReport,
+    embed_pending,
+    open_models,
+    rescrub,
+)
 from brainkit.ingestion.sync import CHUNKING_VERSION, Progress
-from brainkit.labels import Label
-from brainkit.labels import load as load_labels
+from brainkit.labels import Label, given_labels, scrubbed
 from brainkit.retrieval import Evidence, Recall, RetrievalSettings, Searcher
 from brainkit.scrub import Scrubber
 from brainkit.settings import CHUNK_CAP_CHARS, Settings
-from brainkit.store import Database, DocumentStore, LabelStore, QueryLog, VectorStore
-from brainkit.store.query_log import LoggedQuery
+from brainkit.store import Database, DocumentStore, LabelStore, QueryLog, stored_models
 from brainkit.store.terms import TERMS_VERSION
 
 if TYPE_CHECKING:
@@ -63,16 +74,14 @@ class Brain:
     def __init__(self, settings: Settings, database: Database, embedder: Embedder, scrubber: Scrubber) -> None:
         self.settings = settings
         self.retrieval = RetrievalSettings.parse(settings.retrieval)
-        self.gate: Gate = make_gate(settings.gate, settings.embedder)
         self.log_failures = 0
         self._database = database
-        self._embedder = embedder
+        self._configured = embedder
         self._scrubber = scrubber
         self._documents = DocumentStore(database)
         self._labels = LabelStore(database)
         self._query_log = QueryLog(database)
-        self._vectors = VectorStore(database, embedder.identity)
-        self._searcher = Searcher(database, embedder, self._vectors, self._documents)
+        self._choose_model()
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Brain:
@@ -94,7 +103,8 @@ class Brain:
         make_gate(settings.gate, settings.embedder)
         scrubber = Scrubber(email=settings.scrub_email, rules=settings.scrub_rules)
         embedder = make_embedder(settings)
-        embedder.identity  # noqa: B018 - a wrong dimension has to fail before the database is touched
+        with contextlib.suppress(EmbedderUnavailableError):  # without it, notes are found by words
+            embedder.identity  # noqa: B018 - a wrong dimension has to fail before the database is touched
         database = Database(settings)
         try:
             return cls(settings, database, embedder, scrubber)
@@ -105,7 +115,14 @@ class Brain:
     # Filling
 
     def import_paths(
-        self, paths: Iterable[Path | str], prune: bool = False, *, embed: bool = True, progress: Progress | None = None
+        self,
+        paths: Iterable[Path | str],
+        prune: bool = False,
+        *,
+        embed: bool = True,
+        git_log: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> ImportReport:
         """Bring the brain up to date with files and folders, then embed what is new.
 
@@ -113,24 +130,43 @@ class Brain:
             paths: files or folders; a folder is one source, named after it.
             prune: remove documents whose file is gone, only under folders that were really read.
             embed: also compute vectors; without, new chunks are found by words only.
-            progress: told ("import" | "embed", done, total).
+            git_log: also import the commit messages of folders that are Git repositories.
+            dry_run: write nothing, and report what would be done.
+            progress: told ("import" | "history" | "embed", done, total).
 
         Raises:
             UsageError: a path does not exist.
             DatabaseError: the database went away; nothing stored is lost, run it again.
         """
         importer = Importer(self._database, self._documents, self._scrubber, self.settings)
-        report = importer.run(paths, prune=prune, progress=progress)
-        if embed:
+        report = importer.run(paths, prune=prune, git_log=git_log, dry_run=dry_run, progress=progress)
+        if embed and not dry_run:
             outcome = self.embed(progress=progress)
             report.embedded, report.pending, report.embedding_error = outcome.embedded, outcome.pending, outcome.error
         else:
-            report.pending = self._vectors.pending_count()
+            report.pending = self._models.configured.vectors.pending_count()
         return report
 
     def embed(self, *, retry: bool = False, progress: Progress | None = None) -> EmbedReport:
-        """Compute the vectors that are missing; with ``retry`` also those that failed before."""
-        return embed_pending(self._embedder, self._vectors, retry=retry, progress=progress)
+        """Compute the vectors that are missing; with ``retry`` also those that failed before.
+
+        After a change of the model, questions are answered with the former one until this has come to its end.
+        """
+        self._choose_model(patient=True)
+        _, embedder, vectors = self._models.configured
+        report = embed_pending(embedder, vectors, retry=retry, progress=progress)
+        self._choose_model()
+        return report
+
+    def rescrub(self, *, progress: Progress | None = None) -> RescrubReport:
+        """Apply today's rules to all that is stored, and rewrite the tables so that nothing older stays on disk.
+
+        Raises:
+            DatabaseError: the database went away; run it again.
+        """
+        report = rescrub(self._database, self._documents, self._preparer(), self._scrubber, progress=progress)
+        self._configured.forget()
+        return report
 
     # Asking
 
@@ -160,7 +196,7 @@ class Brain:
 
     def decide(self, question: str, *, gate: str | None = None) -> Decision:
         """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""
-        chosen = self.gate if gate is None else make_gate(gate, self.settings.embedder)
+        chosen = self.gate if gate is None else make_gate(gate, self._models.serving.kind)
         return decide(self.recall(question), chosen, self.threshold(chosen))
 
     def ask(self, question: str) -> Reply:
@@ -210,13 +246,13 @@ class Brain:
             UsageError: alpha or delta is out of range.
         """
         allowed_false_answers(1, alpha, delta)  # a wrong alpha or delta has to fail before anything is stored
-        chosen = self.gate if gate is None else make_gate(gate, self.settings.embedder)
-        given, known = self._read_labels(labels), self.document_names()
+        chosen = self.gate if gate is None else make_gate(gate, self._models.serving.kind)
+        given, known = given_labels(labels), self.document_names()
         for label in given:
             for item in label.relevant:
                 if item.doc not in known:
                     raise LabelsError(f"label {label.id!r}: no document {item.doc!r} in the brain; import it first")
-        self._labels.put([self._scrubbed(label) for label in given])
+        self._labels.put([scrubbed(label, self._scrubber) for label in given])
         stored = [Label.from_dict(data, f"stored label {data.get('id')}") for data in self._labels.all()]
         usable = [label for label in stored if all(item.doc in known for item in label.relevant)]
         labelled = gather(usable, self.evidence, progress)
@@ -227,7 +263,7 @@ class Brain:
 
     def keep_certificate(self, certificate: Certificate) -> None:
         """Store a certificate in the brain's home; its gate uses it from now on."""
-        certificate.save(self._certificate_path(certificate.gate))
+        certificate.save(certificate_file(self.settings.home, certificate.gate))
 
     def evidence(self, question: str, exclude: Collection[str] = ()) -> Evidence:
         """Evidence under the brain's retrieval; excluded documents are hidden together with those of equal text."""
@@ -237,20 +273,13 @@ class Brain:
     def threshold(self, gate: Gate | None = None) -> Threshold:
         """The threshold in force: BOR_RELEVANCE_THRESHOLD, else the certificate's, else the shipped one."""
         gate = gate or self.gate
-        if self.settings.relevance_threshold is not None:
-            return Threshold(self.settings.relevance_threshold, "override")
-        shipped = shipped_threshold(gate.name, self.settings.embedder)
-        try:
-            certificate = self.certificate(gate)
-        except CertificateError as error:
-            return Threshold(shipped, "shipped", str(error))
-        if certificate is None or certificate.threshold is None:
-            return Threshold(shipped, "shipped", "run `brainkit calibrate` for a certified threshold")
-        if differs := certificate.mismatch(self.fingerprint(gate)):
-            return Threshold(
-                shipped, "shipped", f"the certificate is for another {', '.join(differs)}: run `brainkit calibrate`"
-            )
-        return Threshold(certificate.threshold, "certificate")
+        return threshold_in_force(
+            self.settings.home,
+            gate.name,
+            override=self.settings.relevance_threshold,
+            shipped=shipped_threshold(gate.name, self._models.serving.kind),
+            fingerprint=self.fingerprint(gate),
+        )
 
     def certificate(self, gate: Gate | None = None) -> Certificate | None:
         """The stored certificate of a gate, fitting or not; None if there is none.
@@ -258,19 +287,14 @@ class Brain:
         Raises:
             CertificateError: the file cannot be read.
         """
-        try:
-            return Certificate.load(self._certificate_path((gate or self.gate).name))
-        except CertificateError as error:
-            if isinstance(error.__cause__, FileNotFoundError):
-                return None
-            raise
+        return read_certificate(self.settings.home, (gate or self.gate).name)
 
     def fingerprint(self, gate: Gate | None = None) -> dict[str, str]:
         """What a threshold depends on: model, chunking, retrieval string, gate, whose notes."""
         gate, s = gate or self.gate, self.settings
         versions = f"v{CHUNKING_VERSION},terms v{TERMS_VERSION}"
         return {
-            "embedding model": self._embedder.identity.fingerprint,
+            "embedding model": identity.fingerprint if (identity := self._models.serving.vectors.identity) else "",
             "chunking": f"{s.chunk_target_chars},{s.chunk_overlap_chars},{CHUNK_CAP_CHARS},{versions}",
             "retrieval": str(self.retrieval),
             "gate": f"{gate.name} {digest(gate.version)}",
@@ -290,15 +314,25 @@ class Brain:
     def status(self) -> dict[str, Any]:
         """Counts, model, database, gate and certificate, as plain data."""
         threshold = self.threshold()
-        identity = self._embedder.identity
+        model = self._models.serving
         return {
             **self._documents.counts(),
-            "vectors": self._vectors.count(),
-            "pending": self._vectors.pending_count(),
+            "vectors": model.vectors.count(),
+            "pending": model.vectors.pending_count(),
             "labels": len(self._labels.all()),
             "questions": self._query_log.counts(),
-            "embedding_model": identity.name,
-            "dimensions": identity.dimensions,
+            "embedding_model": model.embedder.name,
+            "dimensions": model.vectors.identity.dimensions if model.vectors.identity else None,
+            "models": [
+                {
+                    "name": stored.identity.name,
+                    "dimensions": stored.identity.dimensions,
+                    "vectors": stored.vectors,
+                    "serving": stored.serving,
+                    "configured": stored.identity == self._models.configured.vectors.identity,
+                }
+                for stored in stored_models(self._database)
+            ],
             "retrieval": str(self.retrieval),
             "gate": self.gate.name,
             "threshold": threshold.value,
@@ -349,7 +383,7 @@ class Brain:
 
     def close(self) -> None:
         """Give back the database; the embedded server stops with its last user."""
-        self._embedder.close()
+        self._configured.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -360,6 +394,16 @@ class Brain:
 
     # Inside
 
+    def _choose_model(self, *, patient: bool = False) -> None:
+        """Decide which model answers; ``patient``: wait for a server that may have to load it first."""
+        self._models = open_models(self._database, self.settings, self._configured, patient=patient)
+        kind, embedder, vectors = self._models.serving
+        self.gate: Gate = make_gate(self.settings.gate, kind)
+        self._searcher = Searcher(self._database, embedder, vectors, self._documents)
+
+    def _preparer(self) -> Preparer:
+        return Preparer(self.settings, self._scrubber)
+
     def _recall(self, question: str, settings: RetrievalSettings, k: int, exclude: Collection[UUID]) -> Recall:
         return self._searcher.recall(self._scrubber.scrub(question).text, settings, k=k, exclude=exclude)
 
@@ -368,12 +412,10 @@ class Brain:
             return self.retrieval
         return retrieval if isinstance(retrieval, RetrievalSettings) else RetrievalSettings.parse(retrieval)
 
-    def _certificate_path(self, gate: str) -> Path:
-        return self.settings.home / f"certificate-{gate}.json"
-
     def _similarity(self, question: str, texts: Sequence[str]) -> np.ndarray:
+        embedder = self._models.serving.embedder
         try:
-            return self._embedder.embed_documents(list(texts)).vectors @ self._embedder.embed_query(question)
+            return embedder.embed_documents(list(texts)).vectors @ embedder.embed_query(question)
         except EmbeddingError:
             return np.full(len(texts), np.nan)
 
@@ -385,43 +427,9 @@ class Brain:
         shared = len(self.document_names().get(document.path, ())) > 1
         return f"{document.source}:{document.path}" if shared else document.path
 
-    @staticmethod
-    def _read_labels(labels: Path | str | Iterable[Mapping[str, Any] | Label] | None) -> list[Label]:
-        if labels is None:
-            return []
-        if isinstance(labels, (str, Path)):
-            return load_labels(Path(labels))
-        return [
-            item if isinstance(item, Label) else Label.from_dict(item, f"labels[{number}]")
-            for number, item in enumerate(labels)
-        ]
-
-    def _scrubbed(self, label: Label) -> dict[str, Any]:
-        data = label.to_dict()
-        for key in ("question", "reference", "source"):
-            data[key] = self._scrubber.scrub(data[key]).text
-        data["tags"] = [self._scrubber.scrub(tag).text for tag in data["tags"]]
-        for item in data["relevant"]:
-            item["quote"] = self._scrubber.scrub(item["quote"]).text
-        return data
-
     def _log(self, reply: Reply) -> None:
-        decision, recall = reply.decision, reply.decision.recall
-        cosine = recall.evidence.best_cosine
-        entry = LoggedQuery(
-            question=recall.question.encode("utf-8", "replace").decode().replace("\0", " "),
-            settings=recall.settings,
-            best_cosine=cosine if cosine > -1 else None,
-            lexical_hits=recall.evidence.lexical_hits,
-            chunk_hits=len(recall.chunks),
-            decision="deflect" if reply.deflected else "answer",
-            score=decision.score,
-            gate=decision.gate,
-            sources=[f"{source.source}:{source.path}" for source in reply.sources],
-            latency_ms=recall.latency_ms,
-        )
         try:
-            self._query_log.write(entry)
+            self._query_log.write(logged(reply))
         except DatabaseError:  # a reply must not be lost because it could not be logged; status shows the count
             self.log_failures += 1
             log.warning("a question could not be logged")

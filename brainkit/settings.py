@@ -67,7 +67,10 @@ class Settings(BaseSettings):
     embedding_dim: Annotated[int, Field(ge=1, le=4000)] | None = Field(
         None, description="Dimension the model must have; anything else fails before a row is written."
     )
-    embedding_base_url: str | None = Field(None, description="Base URL of the openai embedder, such as http://host/v1.")
+    embedding_base_url: str | None = Field(
+        None,
+        description="Base URL of the openai embedder, such as http://host/v1; of several, the first that answers.",
+    )
     embedding_api_key: SecretStr | None = Field(None, description="Key for the openai embedder, if it wants one.")
     embedding_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
         60.0, description="Seconds one embedding call may take."
@@ -76,7 +79,10 @@ class Settings(BaseSettings):
     ollama_url: str = Field(
         "http://127.0.0.1:11434",
         validation_alias=AliasChoices("BOR_OLLAMA_URL", "OLLAMA_URL", "ollama_url"),
-        description="Address of Ollama; OLLAMA_URL is read too.",
+        description="Address of Ollama, or several (commas between them); OLLAMA_URL is read too.",
+    )
+    vector_cache: Path | Literal["off"] | None = Field(
+        None, description="File that keeps vectors by content hash; off keeps none; in BOR_HOME if unset."
     )
     threads: Annotated[int, Field(ge=1, le=256)] | None = Field(
         None, description="Threads of the embedded embedder; the machine's cores if unset."
@@ -86,7 +92,7 @@ class Settings(BaseSettings):
         ("md", "markdown", "txt", "yaml", "yml", "json", "py"),
         description="File endings to import, separated by commas.",
     )
-    import_max_mb: Annotated[float, Field(gt=0, le=100_000)] = Field(
+    max_file_mb: Annotated[float, Field(gt=0, le=100_000)] = Field(
         20.0, description="Larger files are skipped, and named."
     )
     chunk_target_chars: Annotated[int, Field(ge=200, le=20000)] = Field(
@@ -130,21 +136,24 @@ class Settings(BaseSettings):
             return endings
         return value
 
-    @field_validator("home", "pg_bin", "scrub_rules")
+    @field_validator("home", "pg_bin", "scrub_rules", "vector_cache")
     @classmethod
-    def _expand(cls, value: Path | None) -> Path | None:
+    def _expand(cls, value: Path | str | None) -> Path | str | None:
+        if not isinstance(value, Path):
+            return value
         try:
-            return None if value is None else value.expanduser().absolute()
+            return value.expanduser().absolute()
         except RuntimeError:  # pydantic passes on nothing but ValueError
-            raise ValueError(f"there is no user {value.parts[0] if value else ''}") from None
+            raise ValueError(f"there is no user {value.parts[0]}") from None
 
     @field_validator("ollama_url", "embedding_base_url")
     @classmethod
     def _http_only(cls, value: str | None) -> str | None:
+        """One address, or several separated by commas."""
         if value is not None:
             try:
-                parts = urlsplit(value)
-                usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+                parts = [urlsplit(url.strip()) for url in value.rstrip(", ").split(",")]
+                usable = all(p.scheme in {"http", "https"} and bool(p.hostname) and p.port != 0 for p in parts)
             except ValueError:
                 usable = False
             if not usable:

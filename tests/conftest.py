@@ -32,6 +32,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("BOR_") or name == "OLLAMA_URL":
             monkeypatch.delenv(name)
+    monkeypatch.setenv("BOR_VECTOR_CACHE", "off")
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from brainkit.answering.deflect import deflection
 from brainkit.answering.extractive import Quote, extract
+from brainkit.answering.logged import logged
 from brainkit.answering.reply import Reply, Source, reply_to
 from brainkit.answering.suggestions import suggest
 
-__all__ = ["Quote", "Reply", "Source", "deflection", "extract", "reply_to", "suggest"]
+__all__ = ["Quote", "Reply", "Source", "deflection", "extract", "logged", "reply_to", "suggest"]

@@ -37,6 +37,7 @@ def options(
 
 app.command("import", epilog=filling.IMPORT_EXAMPLES)(filling.import_)
 app.command("embed", epilog="Example: brainkit embed --retry")(filling.embed)
+app.command("rescrub", epilog="Example: BOR_SCRUB_EMAIL=1 brainkit rescrub")(filling.rescrub)
 app.command("recall", epilog=asking.RECALL_EXAMPLES)(asking.recall)
 app.command("ask", epilog=asking.ASK_EXAMPLES)(asking.ask)
 app.command("status", epilog="Example: brainkit status --documents")(knowing.status)

@@ -28,12 +28,22 @@ def status(
         print_json(data)
         return
     names = data.pop("document_list", [])
+    data["models"] = [_model(model) for model in data["models"]]
     for key, value in data.items():
-        counted = isinstance(value, dict)
-        shown = (", ".join(f"{number} {name}" for name, number in value.items()) or "none") if counted else value
+        if isinstance(value, dict):
+            shown = ", ".join(f"{number} {name}" for name, number in value.items()) or "none"
+        else:
+            shown = ", ".join(value) if isinstance(value, list) else value
         typer.echo(f"{key.replace('_', ' '):<18} {shown}")
     for name in names:
         typer.echo(name)
+
+
+def _model(model: dict[str, Any]) -> str:
+    """Such as ``all-MiniLM (755 vectors, serving)``."""
+    parts = [f"{model['vectors']} vectors"]
+    parts += ["serving"] if model["serving"] else ["being filled"] if model["configured"] else ["set aside"]
+    return f"{model['name']} ({', '.join(parts)})"
 
 
 @fail_on_error

@@ -24,6 +24,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 LABELS = {
     "import": "reading notes",
+    "history": "reading commits",
+    "rescrub": "scrubbing again",
     "embed": "embedding chunks",
     "ask": "asking questions",
     "calibrate": "measuring evidence",
@@ -47,7 +49,9 @@ class Progress:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Say that ``done`` of ``total`` are done."""
-        start = self._started.setdefault(what, time.monotonic())
+        if what not in self._started:
+            self._started[what] = self._said = time.monotonic()
+        start = self._started[what]
         elapsed = time.monotonic() - start
         rate = f"{done / elapsed:.0f}/s" if elapsed > 0.5 else ""
         if self._live:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainkit.embedding.cache import cache_file
 from brainkit.embedding.embedder import Embedder
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def make_embedder(settings: Settings) -> Embedder:
             dimensions=wordllama.DIMENSIONS,
             expected=settings.embedding_dim,
             batch=settings.embedding_batch,
+            cache=cache_file(settings),
         )
     from brainkit.embedding import minilm
 
@@ -51,4 +53,5 @@ def make_embedder(settings: Settings) -> Embedder:
         dimensions=minilm.DIMENSIONS,
         expected=settings.embedding_dim,
         batch=settings.embedding_batch,
+        cache=cache_file(settings),
     )

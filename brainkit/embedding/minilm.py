@@ -172,7 +172,10 @@ class MiniLMEmbedding(ThreadedEmbedding):
         return [TokenVectors(name, np.concatenate(rows)) for name, rows in zip(names, vectors, strict=True)]
 
     def _encode(self, texts: list[str]) -> list[Encoding]:
-        encodings: list[Encoding] = self._engine.tokenizer.encode_batch([clean(text) for text in texts])
+        tokenizer = self._engine.tokenizer
+        if len(texts) == 1:  # a batch wakes threads, which costs more than a question's few words
+            return [tokenizer.encode(clean(texts[0]))]
+        encodings: list[Encoding] = tokenizer.encode_batch([clean(text) for text in texts])
         return encodings
 
     def _run(self, pieces: list[Window]) -> Iterator[tuple[list[int], NDArray[np.float32], NDArray[np.float32]]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from brainkit.brain import Brain
+from brainkit.embedding.cache import cache_file
 from brainkit.errors import LabelsError
 from brainkit.eval.checks import run_checks
 from brainkit.eval.config import METRICS, EvalConfig
@@ -33,6 +34,7 @@ def eval_home(settings: Settings, config: EvalConfig) -> Settings:
     name = f"{config.corpus.resolve().name}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
     values = {
         "home": settings.home / "eval" / name,
+        "vector_cache": cache_file(settings) or "off",  # what the user's brain embedded is not embedded again
         "database_url": None,  # the user's notes are there
         "retrieval": str(config.settings[config.main]),
         "gate": config.gate,

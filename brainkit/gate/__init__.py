@@ -18,6 +18,7 @@ from brainkit.gate.certificate import Certificate, StratumRate
 from brainkit.gate.certify import certify
 from brainkit.gate.decision import Decision, Threshold, decide
 from brainkit.gate.gates import FEATURES, GATES, EvidenceGate, Gate, make_gate, shipped_threshold
+from brainkit.gate.keeping import certificate_file, read_certificate, threshold_in_force
 from brainkit.gate.labelled import LabelledEvidence, gather
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "StratumRate",
     "Threshold",
     "allowed_false_answers",
+    "certificate_file",
     "certify",
     "clopper_pearson",
     "cross_fit",
@@ -44,5 +46,7 @@ __all__ = [
     "gather",
     "labels_needed",
     "make_gate",
+    "read_certificate",
     "shipped_threshold",
+    "threshold_in_force",
 ]

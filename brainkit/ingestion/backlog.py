@@ -47,6 +47,9 @@ def embed_pending(
     """
     report, after, total = EmbedReport(), 0, vectors.pending_count()
     done = 0
+    if vectors.identity is None:  # its server was not to be reached: let it say why
+        report.error, report.pending = _reason(embedder), total
+        return report
     while batch := vectors.pending(BATCH, after=after, retry=retry):
         try:
             result = embedder.embed_documents([chunk.text for chunk in batch])
@@ -64,3 +67,11 @@ def embed_pending(
             progress("embed", min(done, total), total)
     report.pending = vectors.pending_count()
     return report
+
+
+def _reason(embedder: Embedder) -> str:
+    try:
+        embedder.identify()
+    except EmbeddingError as error:
+        return str(error)
+    return f"{embedder.name} was not to be reached a moment ago: run `brainkit embed`"

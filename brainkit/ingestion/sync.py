@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from brainkit.chunking import Chunk, chunk
 from brainkit.errors import DatabaseError, UsageError
+from brainkit.ingestion.prepare import Failed, Prepared, Preparer, Task, said
 from brainkit.ingestion.report import FileOutcome, ImportReport
-from brainkit.readers import Document, FoundFile, Skipped, read, scan
+from brainkit.ingestion.workers import prepare_all
+from brainkit.readers import Document, FoundFile, Skipped, git_log, scan
 from brainkit.readers.names import shown_path
 from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
-from brainkit.store import Database, DocumentRow, DocumentStore
+from brainkit.store import Change, Database, DocumentRow, DocumentStore, Entry
 from brainkit.store.lexicon import refresh_lexicon
 from brainkit.store.terms import TERMS_VERSION
 
@@ -26,8 +27,12 @@ CHUNKING_VERSION = 1
 _RACY_NS = 2_000_000_000
 """A file that changes within so short a time of being read may keep its time and size: it is read again next time."""
 _UNSETTLED = -1
+COMMIT = "commit"
+"""Role of the documents made of a repository's history."""
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is in all."""
+
+
 log = logging.getLogger(__name__)
 
 
@@ -48,6 +53,23 @@ class _Root(NamedTuple):
         return self.path.parents[self.prefix.count("/")] if self.prefix else self.path
 
 
+class _Stamp(NamedTuple):
+    """Size and time of a file, by which it is known again."""
+
+    size: int
+    mtime_ns: int
+
+
+class _Run(NamedTuple):
+    """What one import was asked to do, and its report."""
+
+    report: ImportReport
+    prune: bool
+    git_log: bool
+    dry: bool
+    progress: Progress
+
+
 @dataclass
 class Importer:
     """Imports folders and files into one database."""
@@ -57,29 +79,41 @@ class Importer:
     scrubber: Scrubber
     settings: Settings
 
+    def __post_init__(self) -> None:
+        self._preparer = Preparer(self.settings, self.scrubber)
+
     def run(
-        self, paths: Iterable[Path | str], *, prune: bool = False, progress: Progress | None = None
+        self,
+        paths: Iterable[Path | str],
+        *,
+        prune: bool = False,
+        git_log: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> ImportReport:
         """Import every path; one bad file never stops the others.
 
         Args:
             paths: folders or files.
             prune: remove documents whose file is gone, under the folders that were really read.
-            progress: told about each file.
+            git_log: also import the commit messages of folders that are Git repositories.
+            dry_run: only report what would be done.
+            progress: told about each file that is read.
 
         Raises:
             UsageError: a path does not exist, or is neither a folder nor a file.
             DatabaseError: the database went away; what was stored stays, the next run goes on.
         """
-        started, report, redactions = time.perf_counter(), ImportReport(), Counter[str]()
+        started, report = time.perf_counter(), ImportReport(dry_run=dry_run)
+        run = _Run(report, prune, git_log, dry_run, progress or (lambda *_: None))
         given = [self._existing(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
         done: set[Path] = set()
         # A folder before those inside it, so that they become part of its source.
         for root in sorted({root.resolve() for root in given}, key=lambda root: (len(root.parts), root)):
-            self._import_root(root, done, report, redactions, prune=prune, progress=progress)
-        refresh_lexicon(self.database)  # always: a run that was killed may have left old counts
+            self._import_root(root, done, run)
+        if not dry_run:
+            refresh_lexicon(self.database)  # always: a run that was killed may have left old counts
         report.skipped = list(dict.fromkeys(report.skipped))
-        report.redactions = dict(sorted(redactions.items()))
         report.chunks = self.documents.counts()["chunks"]
         report.seconds = time.perf_counter() - started
         return report
@@ -96,44 +130,77 @@ class Importer:
             raise UsageError(f"{shown_path(root, self.scrubber)}: no such folder or file")
         return root
 
-    def _import_root(
-        self,
-        path: Path,
-        done: set[Path],
-        report: ImportReport,
-        redactions: Counter[str],
-        *,
-        prune: bool,
-        progress: Progress | None,
-    ) -> None:
+    def _import_root(self, path: Path, done: set[Path], run: _Run) -> None:
         """Import a folder or file, but for the files that are ``done`` already."""
         folder = path if path.is_dir() else path.parent
-        root = _Root(*self.documents.source_for(shown_path(folder, self.scrubber)), folder)
+        shown = shown_path(folder, self.scrubber)
+        root = _Root(*self.documents.source_for(shown, remember=not run.dry), folder)
         known = self.documents.rows(root.source)
+        by_file: dict[str, list[DocumentRow]] = {}
+        for row in known.values():
+            by_file.setdefault(_file_of(row.path), []).append(row)
         found = self._scan(path)
         files = [item for item in found if isinstance(item, FoundFile)]
         unread = [FileOutcome(root.name(item.path), item.reason) for item in found if isinstance(item, Skipped)]
-        report.skipped += [FileOutcome(f"{root.source}:{name}", reason) for name, reason in unread]
+        run.report.skipped += [FileOutcome(f"{root.source}:{name}", reason) for name, reason in unread]
         names = self._names(root, path, files)
-        for number, file in enumerate(files, 1):
-            if file.absolute not in done:
-                name = names[file.absolute]
-                self._import_file(root.source, name, file, known.get(name), report, redactions)
-                done.add(file.absolute)
-            if progress:
-                progress("import", number, len(files))
-        if prune and path.is_dir() and files:
+        new = [file for file in files if file.absolute not in done]
+        done.update(file.absolute for file in new)
+        changed = [file for file in new if not self._is_unchanged(file, by_file.get(names[file.absolute], []))]
+        waiting = {file.absolute for file in changed}
+        for file in new:
+            if file.absolute not in waiting:
+                run.report.unchanged += [f"{root.source}:{row.path}" for row in by_file[names[file.absolute]]]
+        tasks = [Task(file, frozenset(self._current_hashes(by_file.get(names[file.absolute], [])))) for file in changed]
+        began = time.time_ns()
+        for number, (file, prepared) in enumerate(
+            zip(changed, prepare_all(tasks, self._preparer, self.settings), strict=True), 1
+        ):
+            name = names[file.absolute]
+            stamp = _Stamp(file.size, file.mtime_ns if began - file.mtime_ns > _RACY_NS else _UNSETTLED)
+            self._store(root.source, name, prepared, by_file.get(name, []), stamp, run)
+            run.progress("import", number, len(changed))
+        if not run.dry:
+            self.documents.share_vectors()  # before the removal of those they come from
+        if run.prune and path.is_dir() and files:
             here = set(names.values())
-            gone = [row for name, row in known.items() if name not in here and _is_gone(root, name, unread)]
-            self.documents.remove([row.id for row in gone])
-            report.removed += [f"{row.source}:{row.path}" for row in gone]
+            files_gone = (row for row in known.values() if row.role != COMMIT and _file_of(row.path) not in here)
+            self._remove([row for row in files_gone if _is_gone(root, row.path, unread)], run)
+        if run.git_log and path.is_dir():
+            self._import_history(root, known, run)
+
+    def _import_history(self, root: _Root, known: Mapping[str, DocumentRow], run: _Run) -> None:
+        """The commits of the repository a folder is; a commit never changes, so that those known are not read again."""
+        if root.prefix:
+            return
+        documents = git_log(root.path, scrubber=self.scrubber)
+        if isinstance(documents, Skipped):
+            run.report.skipped.append(FileOutcome(f"{root.source}:{documents.path}", documents.reason))
+            return
+        for number, document in enumerate(documents, 1):
+            row = known.get(document.path)
+            hashes = self._current_hashes([row] if row else [])
+            if document.content_hash in hashes:
+                run.report.unchanged.append(f"{root.source}:{document.path}")
+            else:
+                prepared: Prepared = [self._preparer.entry(document)]
+                self._store(root.source, document.path, prepared, [row] if row else [], _Stamp(0, _UNSETTLED), run)
+            run.progress("history", number, len(documents))
+        if run.prune:
+            here = {document.path for document in documents}
+            self._remove([row for row in known.values() if row.role == COMMIT and row.path not in here], run)
+
+    def _remove(self, rows: list[DocumentRow], run: _Run) -> None:
+        if not run.dry:
+            self.documents.remove([row.id for row in rows])
+        run.report.removed += [f"{row.source}:{row.path}" for row in rows]
 
     def _scan(self, path: Path) -> list[FoundFile | Skipped]:
         return list(
             scan(
                 path,
                 extensions=self.settings.import_extensions,
-                max_bytes=int(self.settings.import_max_mb * 1e6),
+                max_bytes=int(self.settings.max_file_mb * 1e6),
                 scrubber=self.scrubber,
             )
         )
@@ -167,52 +234,83 @@ class Importer:
         chunks = f"chunks{CHUNKING_VERSION}({s.chunk_target_chars},{s.chunk_overlap_chars})"
         return f"terms{TERMS_VERSION}+{chunks}+scrub({self.scrubber.version})"
 
-    def _import_file(
-        self,
-        source: str,
-        name: str,
-        file: FoundFile,
-        known: DocumentRow | None,
-        report: ImportReport,
-        redactions: Counter[str],
+    def _is_unchanged(self, file: FoundFile, rows: list[DocumentRow]) -> bool:
+        """Whether all that a file gave is indexed by today's rules, and neither its size nor its time changed."""
+        version = self._index_version
+        return bool(rows) and all(
+            (row.size, row.mtime_ns, row.index_version) == (file.size, file.mtime_ns, version) for row in rows
+        )
+
+    def _current_hashes(self, rows: list[DocumentRow]) -> list[str]:
+        return [row.content_hash for row in rows if row.index_version == self._index_version]
+
+    def _store(
+        self, source: str, name: str, prepared: Prepared, known: list[DocumentRow], stamp: _Stamp, run: _Run
     ) -> None:
-        label, version = f"{source}:{name}", self._index_version
-        if known and (known.size, known.mtime_ns, known.index_version) == (file.size, file.mtime_ns, version):
-            report.unchanged.append(label)
+        """Write what a file gave, and remove what it gave before and does not any more."""
+        label = f"{source}:{name}"
+        if isinstance(prepared, (Skipped, Failed)):
+            to = run.report.skipped if isinstance(prepared, Skipped) else run.report.failed
+            to.append(FileOutcome(label, prepared.reason))
             return
+        rows = {row.path: row for row in known}
+        for item in prepared:
+            document = item.document if isinstance(item, Entry) else item
+            path = name + document.path[len(_file_of(document.path)) :]
+            self._store_one(source, path, item, rows.pop(path, None), stamp, run)
+        self._remove(list(rows.values()), run)
+
+    def _store_one(
+        self, source: str, path: str, item: Entry | Document, row: DocumentRow | None, stamp: _Stamp, run: _Run
+    ) -> None:
+        label = f"{source}:{path}"
+        document = item.document if isinstance(item, Entry) else item
         try:
-            settled = time.time_ns() - file.mtime_ns > _RACY_NS
-            result = read(file, scrubber=self.scrubber)
-            if isinstance(result, Skipped):
-                report.skipped.append(FileOutcome(label, result.reason))
-                return
-            change = self.documents.put(
-                source,
-                name,
-                result,
-                self._chunks(result),
-                index_version=version,
-                size=file.size,
-                mtime_ns=file.mtime_ns if settled else _UNSETTLED,
-            )
+            if not isinstance(item, Entry) and row and document.content_hash == row.content_hash:
+                change = Change.UNCHANGED
+                if not run.dry:
+                    self.documents.touch(row.id, document, **stamp._asdict())
+            else:
+                entry = item if isinstance(item, Entry) else self._preparer.entry(document)
+                assert isinstance(entry, Entry)
+                change = Change.REINDEXED if row else Change.INDEXED
+                if not run.dry:
+                    change = self._put(source, path, entry, stamp, replaces=row is not None)
         except DatabaseError:
             raise
-        except Exception as error:  # one bad file must never stop the others; the report names it
+        except Exception as error:  # one bad document must never stop the others; the report names it
             log.debug("import of %s failed", label, exc_info=True)
-            report.failed.append(FileOutcome(label, self._clean(f"{type(error).__name__}: {error}")[:300]))
+            run.report.failed.append(FileOutcome(label, said(error, self.scrubber)))
             return
-        redactions.update(result.redactions)
-        if result.note:
-            report.notes.append(FileOutcome(label, result.note))
-        getattr(report, change.value).append(label)
+        run.report.count_redactions(label, document.redactions)
+        if document.note:
+            run.report.notes.append(FileOutcome(label, document.note))
+        getattr(run.report, change.value).append(label)
 
-    def _chunks(self, document: Document) -> Iterator[Chunk]:
-        """The chunks of a document, made when the first is asked for."""
-        s = self.settings
-        yield from chunk(document.content, document.format, target=s.chunk_target_chars, overlap=s.chunk_overlap_chars)
+    def _put(self, source: str, path: str, entry: Entry, stamp: _Stamp, *, replaces: bool) -> Change:
+        """Store an entry; when the database restarts in mid-run, once more as soon as it is back."""
+        put = functools.partial(
+            self.documents.put,
+            source,
+            path,
+            entry,
+            index_version=self._index_version,
+            **stamp._asdict(),
+            replaces=replaces,
+        )
+        try:
+            return put()
+        except DatabaseError:
+            log.warning("the database went away; trying once more")
+            return put()
 
     def _clean(self, text: str) -> str:
         return self.scrubber.scrub(text.encode("utf-8", "replace").decode()).text
+
+
+def _file_of(path: str) -> str:
+    """The file a document comes from: of ``chats.jsonl#2`` it is ``chats.jsonl``."""
+    return path.partition("#")[0] if ".jsonl#" in path.lower() else path
 
 
 def _is_gone(root: _Root, name: str, unread: list[FileOutcome]) -> bool:

@@ -5,6 +5,7 @@ A label names documents and quotes, never chunks, so one set serves every chunki
 """
 
 from brainkit.labels.checking import Problem, check
+from brainkit.labels.given import given_labels, scrubbed
 from brainkit.labels.hiding import HiddenVariant, hidden_variant
 from brainkit.labels.jsonl import load, merge, save
 from brainkit.labels.model import STRATA, Label, Relevant
@@ -16,8 +17,10 @@ __all__ = [
     "Problem",
     "Relevant",
     "check",
+    "given_labels",
     "hidden_variant",
     "load",
     "merge",
     "save",
+    "scrubbed",
 ]

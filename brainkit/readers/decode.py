@@ -1,9 +1,11 @@
-"""Bytes of a file to text: byte-order marks, UTF-16 without one, UTF-8, and windows-1252 for what is not UTF-8."""
+"""Bytes of a file to text: byte-order marks, UTF-16 without one, UTF-8, and what is detected where it is not UTF-8."""
 
 from __future__ import annotations
 
 import codecs
 from typing import NamedTuple
+
+from brainkit.readers.charset import detect_charset
 
 BINARY_STARTS = (
     b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"PK\x03\x04", b"\x7fELF", b"\x1f\x8b", b"SQLite format 3",
@@ -16,6 +18,16 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+
+
+HIGH_BYTES = bytes(range(128, 256))
+
+
+class _Named(NamedTuple):
+    """A text and the name of the encoding it was in."""
+
+    text: str
+    encoding: str
 
 
 class Decoded(NamedTuple):
@@ -54,8 +66,8 @@ def decode(data: bytes) -> Decoded | None:
         try:
             text = body.decode("utf-8")
         except UnicodeDecodeError:
-            text = body.decode("utf-8", "brainkit-cp1252")
-            notes.append("decoded as windows-1252")
+            text, name = _not_utf8(body)
+            notes.append(f"decoded as {name}")
     if nuls := text.count("\0"):
         text = text.replace("\0", "")
         notes.append(f"{nuls} NUL characters removed" if nuls > 1 else "1 NUL character removed")
@@ -68,8 +80,24 @@ def _is_binary(data: bytes) -> bool:
     return data.startswith(BINARY_STARTS) or (controls > 8 and controls > len(data) // 20)
 
 
+def _not_utf8(body: bytes) -> _Named:
+    """Mostly UTF-8 with some windows-1252 between, or another encoding as a whole."""
+    rescued = body.decode("utf-8", "brainkit-cp1252")
+    wide = sum(len(char.encode()) for char in body.decode("utf-8", "ignore") if char > "\x7f")
+    high = len(body) - len(body.translate(None, HIGH_BYTES))
+    name = "cp1252" if wide * 2 > high else detect_charset(body)
+    if name != "cp1252":
+        shown = (
+            "shift_jis"
+            if name == "cp932"
+            else name.replace("cp12", "windows-12").replace("iso", "iso-").replace("_", "-")
+        )
+        return _Named(body.decode(name), shown)
+    return _Named(rescued, "windows-1252")
+
+
 def _utf16_without_mark(data: bytes) -> str:
-    """Latin text in UTF-16 has a zero in every second byte and hardly any in the others."""
+    """Which UTF-16 it is: one byte of each pair is a zero or, in other alphabets, nearly always the same."""
     sample = data[:8192]
     half = len(sample) // 2
     even, odd = sample[::2].count(0), sample[1::2].count(0)
@@ -77,6 +105,17 @@ def _utf16_without_mark(data: bytes) -> str:
         return "utf-16-le"
     if half >= 2 and even > half * 0.4 and odd <= half * 0.05:
         return "utf-16-be"
+    if half >= 16 and even + odd and min(len(set(sample[::2])), len(set(sample[1::2]))) <= 4:
+        return _utf16_of_an_alphabet(sample)
+    return ""
+
+
+def _utf16_of_an_alphabet(sample: bytes) -> str:
+    """Cyrillic, Greek, Hebrew or Arabic: high bytes 0x03 to 0x06, and zeros for spaces and signs."""
+    for encoding, high, low in (("utf-16-le", sample[1::2], sample[::2]), ("utf-16-be", sample[::2], sample[1::2])):
+        alphabet = sum(high.count(page) for page in (3, 4, 5, 6))
+        if alphabet > len(high) * 0.4 and alphabet + high.count(0) > len(high) * 0.95 and len(set(low)) > 8:
+            return encoding
     return ""
 
 

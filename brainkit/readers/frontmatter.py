@@ -1,4 +1,4 @@
-"""Front matter of a note: title, tags and date, read without ever expanding a YAML alias."""
+"""Front matter of a note: title, tags, aliases and date, read without ever expanding a YAML alias."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_CHARS = 64 * 1024
+MAX_DEPTH = 50
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 DATE_KEYS = ("date", "created", "updated")
 
 
@@ -22,15 +24,21 @@ class FrontMatter(NamedTuple):
     tags: tuple[str, ...] = ()
     ts: datetime | None = None
     note: str = ""
+    aliases: tuple[str, ...] = ()
 
 
-class _PlainLoader(yaml.BaseLoader):
-    """Reads every scalar as the text it is (``007`` stays so) and refuses aliases, which can grow without bound."""
+def _parsed(body: str) -> object:
+    """The values, every scalar as the text it is (``007`` stays so); aliases, which can grow without bound, are refused.
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not followed")
-        return super().compose_node(parent, index)
+    Raises:
+        YAMLError: it is no YAML, or holds an alias, or nests deeper than the parser's own stack is safe for.
+    """
+    depth = 0
+    for event in yaml.parse(body, _LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH or isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not followed, nor what nests too deep")
+    return yaml.load(body, _LOADER)  # noqa: S506 - a BaseLoader makes nothing but str, list and dict
 
 
 def read_front_matter(block: str) -> FrontMatter:
@@ -39,7 +47,7 @@ def read_front_matter(block: str) -> FrontMatter:
         return FrontMatter(note="front matter too long to be read")
     body = block.split("\n", 1)[1].rstrip().removesuffix("---").removesuffix("...")
     try:
-        values = yaml.load(body, _PlainLoader)  # noqa: S506 - a BaseLoader makes nothing but str, list and dict
+        values = _parsed(body)
     except (yaml.YAMLError, RecursionError, ValueError):
         return FrontMatter(note="invalid front matter: kept as text")
     if values in (None, ""):
@@ -48,18 +56,24 @@ def read_front_matter(block: str) -> FrontMatter:
         return FrontMatter(note="front matter holds no keys: kept as text")
     lowered = {str(key).lower(): value for key, value in values.items()}
     title = lowered.get("title")
-    return FrontMatter(" ".join(title.split()) if isinstance(title, str) else "", _tags(lowered), _date(lowered))
+    return FrontMatter(
+        " ".join(title.split()) if isinstance(title, str) else "",
+        _list(lowered, ("tags", "tag"), r"[,\s]+", "#"),
+        _date(lowered),
+        aliases=_list(lowered, ("aliases", "alias"), r",|\n", ""),
+    )
 
 
-def _tags(values: Mapping[str, object]) -> tuple[str, ...]:
+def _list(values: Mapping[str, object], keys: tuple[str, ...], separator: str, sign: str) -> tuple[str, ...]:
+    """The names under any of the keys, each once: a list, or one text whose names are separated."""
     found: list[str] = []
-    for key in ("tags", "tag"):
+    for key in keys:
         value = values.get(key)
         if isinstance(value, str):
-            found += re.split(r"[,\s]+", value)
+            found += re.split(separator, value)
         elif isinstance(value, list):
             found += [item for item in value if isinstance(item, str)]
-    return tuple(dict.fromkeys(name for tag in found if (name := tag.strip().lstrip("#"))))
+    return tuple(dict.fromkeys(name for item in found if (name := item.strip().lstrip(sign))))
 
 
 def _date(values: Mapping[str, object]) -> datetime | None:

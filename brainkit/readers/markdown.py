@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
+from brainkit.readers.model import Link
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,9 +22,12 @@ RAW_HTML = re.compile(r" {0,3}<(?:(!--)|(script|pre|style|textarea)(?=[\s>]))", 
 INDENTED = re.compile(r" {4}| {0,3}\t")
 CONTAINER = re.compile(r" {0,3}(?:[>|]|[-*+][ \t\r\n]|\d{1,9}[.)][ \t])")
 CODE_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]+\1(?!`)")
-WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,300})(?:[|#][^\[\]\n]{0,300})?\]\]")
-MARKDOWN_LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,500}\]\(<?([^()<>\s]{1,500})>?(?:\s{1,9}[\"'][^\n\"']{0,200}[\"'])?\)")
+WIKILINK = re.compile(r"(!?)\[\[([^\[\]|#\n]{1,300})((?:[|#][^\[\]\n]{0,300})?)\]\]")
+MARKDOWN_LINK = re.compile(
+    r"(?<!!)\[([^\[\]\n]{0,500})\]\(<?([^()<>\s]{1,500})>?(?:\s{1,9}[\"'][^\n\"']{0,200}[\"'])?\)"
+)
 LINK = re.compile(f"{WIKILINK.pattern}|{MARKDOWN_LINK.pattern}")
+ALIAS_WITH_HEADING = re.compile(r"(.*\w)#(\w.*)")
 NOT_RELATIVE = re.compile(r"[a-z][a-z0-9+.-]*:|#|/", re.IGNORECASE)
 TAG = re.compile(r"(?<![^\s(\[,;])#([\w-][\w/-]{0,99})")
 COLOUR = re.compile(r"(?=[a-f]*\d)(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
@@ -124,19 +129,38 @@ def prose(text: str) -> str:
     return CODE_SPAN.sub(" ", "".join(text[b.start : b.end] for b in blocks(text) if b.prose))
 
 
-def links(text: str) -> tuple[str, ...]:
-    """Targets of wikilinks and of relative markdown links in prose and headings, each once, in order.
+def edges(text: str) -> tuple[Link, ...]:
+    """Wikilinks, embeds and relative markdown links in prose and headings, each once, in order.
+
+    Both ``[[note#heading|alias]]`` and ``[[note|alias#heading]]`` are read. A link within the note is none.
 
     Example:
-        >>> links("see [[DNS|the note]], [mail](../mail.md#imap) and [web](https://x.example)")
-        ('DNS', '../mail.md')
+        >>> edges("see [[DNS#Records|the note]], not [web](https://x.example)")
+        (Link(target='DNS', heading='Records', alias='the note', kind='wikilink'),)
+        >>> [(link.target, link.kind) for link in edges("![[rack.png]] and [mail](../mail.md#imap)")]
+        [('rack.png', 'embed'), ('../mail.md', 'markdown')]
     """
-    found = []
-    for match in LINK.finditer(text):
-        target = match[1] or unquote(match[2]).split("#")[0]
-        if target.isprintable() and (match[1] or not NOT_RELATIVE.match(target)):
-            found.append(target.strip())
-    return tuple(dict.fromkeys(filter(None, found)))[:MAX_FOUND]
+    found: dict[Link, None] = {}
+    for embed, wiki, rest, shown, href in LINK.findall(text):
+        if wiki:
+            link = _wikilink(wiki, rest, "embed" if embed else "wikilink")
+        elif not NOT_RELATIVE.match(href):
+            target, _, heading = unquote(href).partition("#")
+            link = Link(target, heading, shown, "markdown")
+        else:
+            continue
+        if all(part.isprintable() for part in link) and link.target.strip():
+            found[Link(*(part.strip() for part in link))] = None
+    return tuple(found)[:MAX_FOUND]
+
+
+def _wikilink(target: str, rest: str, kind: str) -> Link:
+    rest = rest.replace("\\|", "|")  # in a table the bar is escaped
+    heading, _, alias = rest.partition("|")
+    heading = heading.lstrip("#")
+    if not heading and (both := ALIAS_WITH_HEADING.fullmatch(alias)):
+        alias, heading = both[1], both[2]
+    return Link(target.removesuffix("\\"), heading, alias, kind)
 
 
 def tags(text: str) -> tuple[str, ...]:
@@ -148,3 +172,16 @@ def tags(text: str) -> tuple[str, ...]:
     """
     found = [name.rstrip("/-") for name in TAG.findall(text)]
     return tuple(dict.fromkeys(n for n in found if re.search(r"[^\W\d_]", n) and not COLOUR.fullmatch(n)))[:MAX_FOUND]
+
+
+def closing(text: str) -> str:
+    """The line that closes a fence or raw HTML left open at the end of a text; '' when nothing is open."""
+    raw: _Raw | None = None
+    for match in LINE.finditer(text):
+        line = match.group()
+        if raw is None:
+            raw = _opened_by(line)
+            raw = None if raw and not raw.fence and raw.is_closed_by(line) else raw
+        elif raw.is_closed_by(line):
+            raw = None
+    return raw.end if raw else ""

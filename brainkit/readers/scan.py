@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from brainkit.errors import UsageError
+from brainkit.readers.formats import Selection
 from brainkit.readers.ignore import IGNORE_FILE, Rules, is_excluded_folder, is_ignored, load_rules
 from brainkit.readers.model import FoundFile, Skipped
-from brainkit.readers.names import shown_path
+from brainkit.readers.names import learn_names, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,9 +25,10 @@ def scan(
     """The files below ``root`` (or ``root`` itself, if it is a file) to be read, sorted by path; the same on every run.
 
     Left out without a word: hidden folders, ``node_modules`` and the like, virtual environments, what a .brainignore
-    names, and files whose ending is not in ``extensions`` (case does not matter). Everything else that is not read is
-    a Skipped with its reason. A symbolic link is followed when it stays below the root and leads to something that is
-    not read under its own name. A root that cannot be listed is one Skipped with the path ``"."``.
+    names, and files that ``extensions`` do not select (endings without the dot, or names such as ``dockerfile``: see
+    ``formats.Selection``). Everything else that is not read is a Skipped with its reason. A symbolic link is followed
+    when it stays below the root and leads to something that is not read under its own name. A root that cannot be
+    listed is one Skipped with the path ``"."``.
 
     Raises:
         UsageError: there is nothing at ``root``; raised at the call, not at the first item.
@@ -34,7 +36,7 @@ def scan(
     root = Path(root).absolute()
     if not os.path.lexists(root):
         raise UsageError(f"{shown_path(root, scrubber)}: no such file or folder")
-    walk = _Walk(root, tuple("." + e.lower().lstrip(".") for e in extensions), max_bytes, scrubber)
+    walk = _Walk(root, Selection(extensions), max_bytes, scrubber)
     return iter(walk.run())
 
 
@@ -46,18 +48,21 @@ class _Link(NamedTuple):
 class _Walk:
     """One scan. Links wait until all real folders are read, so that a file is found under its own name first."""
 
-    def __init__(self, root: Path, endings: tuple[str, ...], max_bytes: int, scrubber: TextScrubber) -> None:
-        self.root, self.endings, self.max_bytes, self.scrubber = root, endings, max_bytes, scrubber
+    def __init__(self, root: Path, wanted: Selection, max_bytes: int, scrubber: TextScrubber) -> None:
+        self.root, self.wanted, self.max_bytes, self.scrubber = root, wanted, max_bytes, scrubber
         self.results: list[tuple[tuple[str, ...], FoundFile | Skipped]] = []
         self.folders: set[tuple[int, int]] = set()
         self.files: set[tuple[int, int]] = set()
         self.ignored: set[Path] = set()
         self.links: list[_Link] = []
+        self.projects: dict[Path, str] = {}
 
     def run(self) -> list[FoundFile | Skipped]:
-        if not self.root.is_dir():
-            name, self.root = Path(self.root.name), self.root.parent
-            if name.name.lower().endswith(self.endings):
+        is_folder, name = self.root.is_dir(), Path(self.root.name)
+        self.root = self.root if is_folder else self.root.parent
+        self.projects[Path()] = _project_around(self.root)
+        if not is_folder:
+            if self.wanted(name.name):
                 self.take_file(name)
             else:
                 self.skip(name, "its ending is not among those imported (BOR_IMPORT_EXTENSIONS)")
@@ -99,6 +104,9 @@ class _Walk:
             rules += (loaded.rules,)
             if not loaded.understood:
                 self.skip(folder / IGNORE_FILE, "holds a line that is no pattern; the others are used")
+        if folder != Path():
+            self.projects[folder] = folder.name if ".git" in names else self.projects[folder.parent]
+        learn_names([entry.name for entry in entries if self.wanted(entry.name)], self.scrubber)
         inner = []
         for entry in entries:
             path, is_folder = folder / entry.name, entry.is_dir(follow_symlinks=False)
@@ -109,7 +117,7 @@ class _Walk:
             elif is_folder:
                 if not is_excluded_folder(entry.name):
                     inner.append((path, rules))
-            elif entry.name.lower().endswith(self.endings):
+            elif self.wanted(entry.name):
                 self.take_file(path)
         return inner
 
@@ -127,12 +135,13 @@ class _Walk:
             self.skip(path, "empty")
         elif status.st_size > self.max_bytes:
             size, limit = status.st_size / 1e6, self.max_bytes / 1e6
-            self.skip(path, f"too large: {size:.1f} MB, and {limit:.4g} MB may be read (BOR_IMPORT_MAX_MB)")
+            self.skip(path, f"too large: {size:.1f} MB, and {limit:.4g} MB may be read (BOR_MAX_FILE_MB)")
         else:
-            self.results.append((path.parts, FoundFile(path, absolute, status.st_size, status.st_mtime_ns)))
+            project = self.projects[path.parent]
+            self.results.append((path.parts, FoundFile(path, absolute, status.st_size, status.st_mtime_ns, project)))
 
     def follow(self, link: _Link) -> None:
-        wanted = link.path.name.lower().endswith(self.endings)
+        wanted = self.wanted(link.path.name)
         try:
             target = (self.root / link.path).resolve(strict=True)
             status = target.stat()
@@ -159,3 +168,9 @@ class _Walk:
             self.walk(link.path, link.rules)
         else:
             self.take_file(link.path)
+
+
+def _project_around(folder: Path) -> str:
+    """Name of the nearest folder from here upwards that is a Git repository; '' when there is none."""
+    real = folder.resolve()
+    return next((place.name for place in (real, *real.parents) if os.path.lexists(place / ".git")), "")

@@ -28,7 +28,8 @@ class Evidence:
         agreement: 1 if both channels rank the same document first, else 0.
         lexical_hits: number of candidates that hold a term of the question.
         terms: number of terms in the question after stop words.
-        unknown_terms: how many of them no chunk holds.
+        unknown_terms: how many of them no chunk holds as they are written.
+        late: highest late interaction of any chunk, about -1..1; 0 where the retrieval string has no ``maxsim``.
     """
 
     best_cosine: float = -1.0
@@ -41,6 +42,7 @@ class Evidence:
     lexical_hits: int = 0
     terms: int = 0
     unknown_terms: int = 0
+    late: float = 0.0
 
 
 ALPHA = 0.5
@@ -87,4 +89,5 @@ def measure(chunks: Sequence[RecalledChunk], idf: Mapping[int, float], unknown: 
         lexical_hits=sum(bool(chunk.matched) for chunk in chunks),
         terms=len(idf),
         unknown_terms=unknown,
+        late=max((chunk.late for chunk in chunks if chunk.late is not None), default=0.0),
     )

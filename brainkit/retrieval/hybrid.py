@@ -7,7 +7,7 @@ inverted here: exactly up to 255, the most positions PostgreSQL keeps.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -15,13 +15,17 @@ import numpy as np
 from pgvector import HalfVector
 from psycopg import sql
 
+from brainkit.retrieval.filters import Filters
 from brainkit.retrieval.recall import RecalledChunk
 from brainkit.retrieval.settings import RetrievalSettings
 from brainkit.store import Database, Term
 from brainkit.store.lexicon import quoted
+from brainkit.store.nearby import Form
+from brainkit.store.terms import LANGUAGES
 
-K1: Final = 1.2
-B: Final = 0.75
+K1: Final = 0.9
+B: Final = 0.4
+"""As in Lin et al. 2021 (Pyserini): chunks are about equally long, and holding a word says more than repeating it."""
 MOST_TERMS: Final = 64
 """Terms of a question beyond this many are not looked up: a pasted page is not a question."""
 MOST_ROWS: Final = 20_000
@@ -29,11 +33,11 @@ MOST_ROWS: Final = 20_000
 
 
 class Candidates(NamedTuple):
-    """All fused candidates, best first, and what is known of the question's terms."""
+    """All fused candidates, best first; the idf of the question's terms by number, and the terms no chunk holds."""
 
     chunks: list[RecalledChunk]
     idf: dict[int, float]
-    unknown: int
+    unknown: frozenset[int]
 
 
 _GAIN: Final = (
@@ -67,14 +71,14 @@ with hidden as materialized (
 ), asked as materialized (
   select t.ord, t.language, t.query, w.idf, w.wanted from terms t join weights w using (ord), counts n
   where t.df > 0 or n.stale
-), dense as materialized (
+){allowed}, dense as materialized (
   {dense}
 ), matches as materialized (
   select l.chunk_id, sum({gain}) as bm25
   from asked a cross join counts n
   cross join lateral (select chunk_id, length, {tf} as tf from lexemes
                       where tsv @@ a.query and language = a.language
-                        and chunk_id not in (select id from hidden) offset 0) l
+                        and chunk_id not in (select id from hidden){only} offset 0) l
   where a.wanted and %(lexical)s > 0 group by l.chunk_id
 ), weighed as materialized (
   select m.chunk_id, m.bm25 + case when exists (select from asked where not wanted) then coalesce(
@@ -90,7 +94,7 @@ with hidden as materialized (
   select coalesce(d.chunk_id, x.chunk_id) as chunk_id, d.rank as dense_rank, x.rank as lexical_rank
   from dense d full join lexical x on x.chunk_id = d.chunk_id
 ), scored as materialized (
-  select f.*, {cosine} as cosine, case when m.most > 0 then t.bm25 / m.most else 0 end as share, t.matched
+  select f.*, {cosine} as cosine, case when m.most > 0 then least(t.bm25 / m.most, 1) else 0 end as share, t.matched
   from fused f cross join mass m cross join lateral (
     select coalesce(sum({gain}), 0) as bm25, coalesce(array_agg(a.ord order by a.ord), array[]::int[]) as matched
     from asked a cross join counts n
@@ -99,11 +103,11 @@ with hidden as materialized (
   ) t
 )
 select s.chunk_id, c.document_id, c.source, c.path, c.title, c.heading, c.content, s.cosine, s.dense_rank,
-       s.lexical_rank, s.share, {score} as score, s.matched, w.weights
+       s.lexical_rank, s.share, {score} as score, s.matched, w.weights, c.ts
 from (select array_agg(array[ord, idf, df] order by ord) as weights from weights) w
 left join scored s on true
 left join lateral (
-  select c.document_id, d.source, d.path, d.title, c.heading, c.content
+  select c.document_id, d.source, d.path, d.title, c.heading, c.content, d.ts
   from chunks c join documents d on d.id = c.document_id where c.id = s.chunk_id offset 0
 ) c on true
 order by score desc, s.chunk_id
@@ -111,8 +115,12 @@ order by score desc, s.chunk_id
 _DENSE: Final = """
   select chunk_id, row_number() over (order by distance, chunk_id) as rank
   from (select v.chunk_id, v.embedding <=> %(vector)s as distance from {table} v
-        where v.chunk_id not in (select id from hidden) order by distance, v.chunk_id limit %(dense)s) x
+        where v.chunk_id not in (select id from hidden){only} order by distance, v.chunk_id limit %(dense)s) x
 """
+_ALLOWED: Final = """, allowed as materialized (
+  select c.id from chunks c join documents d on d.id = c.document_id where {condition}
+)"""
+_ONLY: Final = " and chunk_id in (select id from allowed)"
 _EMPTY: Final = "select null::bigint as chunk_id, null::bigint as rank where false"
 _RANKS: Final = {
     "bm25": "w.bm25",
@@ -132,6 +140,8 @@ def search(
     table: sql.Identifier,
     settings: RetrievalSettings,
     exclude: Collection[UUID] = (),
+    filters: Filters | None = None,
+    others: Mapping[int, Sequence[Form]] = {},
 ) -> Candidates:
     """Candidates of both channels with exact scores from both, ranked.
 
@@ -142,6 +152,8 @@ def search(
         table: the vector table of the embedding's model.
         settings: pools, fusion and its parameters.
         exclude: documents that are treated as absent: in the counts that weigh the terms, too.
+        filters: the only documents to look at; the counts stay those of all.
+        others: further lexemes that stand for a term, by its number.
     """
     terms = terms[:MOST_TERMS]
     dense = vector is not None and settings.mode != "lexical"
@@ -158,16 +170,20 @@ def search(
         if known
         else "null::float8"
     )
+    condition, filtering = filters.condition() if filters else ("", {})
+    only = part(_ONLY if filters else "")
     statement = part(_STATEMENT).format(
-        dense=part(_DENSE).format(table=table) if dense else part(_EMPTY),
+        allowed=part(_ALLOWED).format(condition=part(condition)) if filters else part(""),
+        only=only,
+        dense=part(_DENSE).format(table=table, only=only) if dense else part(_EMPTY),
         gain=part(_GAIN),
         tf=part(_TF),
         rank=part(_RANKS[settings.rank]).format(any=part(_ANY)),
         cosine=part(cosine).format(table=table),
         score=part(score),
     )
-    languages = ("english", "german", "simple")
-    flat = [(ord_, language, getattr(term, language)) for ord_, term in enumerate(terms) for language in languages]
+    flat = [(ord_, language, getattr(term, language)) for ord_, term in enumerate(terms) for language in LANGUAGES]
+    flat += [(ord_, *form) for ord_, forms in others.items() for form in forms]
     values: dict[str, Any] = {
         "ords": [row[0] for row in flat],
         "languages": [row[1] for row in flat],
@@ -185,12 +201,12 @@ def search(
         "dense_weight": settings.dense_weight,
         "lexical_weight": settings.lexical_weight,
         "vector": HalfVector(vector) if vector is not None else None,
+        **filtering,
     }
     with database.connection() as connection:
         rows = connection.execute(statement, values, prepare=True).fetchall()
-    chunks = [RecalledChunk(*(*row[:12], frozenset(row[12]))) for row in rows if row[0] is not None]
+    chunks = [RecalledChunk(*(*row[:12], frozenset(row[12]), row[14])) for row in rows if row[0] is not None]
     weights = [(int(ord_), float(idf), df) for ord_, idf, df in rows[0][13] or []]
     seen = frozenset[int]().union(*(chunk.matched for chunk in chunks))  # more than the counts know, if they are stale
-    return Candidates(
-        chunks, {ord_: idf for ord_, idf, _ in weights}, sum(df == 0 and ord_ not in seen for ord_, _, df in weights)
-    )
+    unknown = frozenset(ord_ for ord_, _, df in weights if df == 0) - seen
+    return Candidates(chunks, {ord_: idf for ord_, idf, _ in weights}, unknown)

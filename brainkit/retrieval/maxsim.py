@@ -1,6 +1,7 @@
 """Late interaction: rerank the first chunks token by token, with the embedder's own token vectors (ColBERT's MaxSim).
 
-Source: Khattab and Zaharia 2020, arXiv:2004.12832; here weighted by inverse document frequency.
+Source: Khattab and Zaharia 2020, arXiv:2004.12832. Here the tokens are weighted by inverse document frequency, and
+what matches close together counts beside what matches anywhere in the chunk: a long chunk has a match for every word.
 """
 
 from __future__ import annotations
@@ -22,7 +23,13 @@ if TYPE_CHECKING:  # LlamaIndex takes a second to import
     from brainkit.embedding import Embedder, TokenVectors
 
 FUNCTION_WORD: Final = 0.05
-"""Weight of a question's token that is no term: stop words and punctuation hardly count."""
+"""idf of a question's token that is no term: stop words and punctuation hardly count."""
+ANYWHERE: Final = 1 / 3
+CLOSE: Final = 1 / 2
+SPAN: Final = 1 / 6
+"""Shares of the three parts of a late interaction."""
+CLOSE_TOKENS: Final = 16
+SPAN_TOKENS: Final = 8
 CACHE_BYTES: Final = 192 * 2**20
 """Memory for token vectors of chunks, about 1,000 chunks of MiniLM."""
 
@@ -58,12 +65,13 @@ class MaxSim:
             raise RetrievalSettingsError(
                 f"maxsim needs token vectors and {self._embedder.name} has none: set BOR_EMBEDDER=minilm, or do without"
             )
-        importance = _token_weights(asked[0].tokens, weights)
-        if not top or not importance.sum():
+        if not top or not asked[0].tokens:
             return list(chunks)
+        importance = _token_weights(asked[0].tokens, weights)
+        late = [late_interaction(asked[0].vectors, vectors, importance) for vectors in self._vectors(top)]
         scored = [
-            replace(chunk, score=chunk.score + weight * _maxsim(asked[0].vectors, vectors, importance))
-            for chunk, vectors in zip(top, self._vectors(top), strict=True)
+            replace(chunk, score=chunk.score + weight * value, late=value)
+            for chunk, value in zip(top, late, strict=True)
         ]
         return sorted([*scored, *chunks[first:]], key=lambda chunk: (-chunk.score, chunk.chunk_id))
 
@@ -91,16 +99,38 @@ class MaxSim:
                 self._held -= self._cache.popitem(last=False)[1].nbytes
 
 
-def _maxsim(question: np.ndarray, chunk: np.ndarray, importance: np.ndarray) -> float:
-    """Weighted mean over the question's tokens of the best match in the chunk; 0 for an empty chunk."""
+def late_interaction(question: np.ndarray, chunk: np.ndarray, importance: np.ndarray) -> float:
+    """How well a chunk answers token by token, -1..1; 0 for an empty chunk.
+
+    A weighted sum of: the mean over the question's tokens of their best match anywhere in the chunk; the same within
+    the best stretch of 16 tokens; the cosine of the whole question, its mean vector, with the best stretch of 8.
+
+    Args:
+        question: token vectors [n, d] of length 1, n > 0.
+        chunk: the chunk's [t, d].
+        importance: weight of each token of the question [n], above zero.
+    """
     if not len(chunk):
         return 0.0
-    best = (question @ chunk.astype(np.float32).T).max(axis=1)
-    return float((importance * best).sum() / importance.sum())
+    vectors = chunk.astype(np.float32)
+    matches = question @ vectors.T
+    share = importance / importance.sum()
+    anywhere = share @ matches.max(axis=1)
+    close = (share @ _stretches(np.maximum, matches.T, CLOSE_TOKENS).T).max()
+    spans, whole = _stretches(np.add, vectors, SPAN_TOKENS), question.mean(axis=0)
+    lengths = np.linalg.norm(spans, axis=1) * np.linalg.norm(whole)
+    span = (spans @ whole / np.maximum(lengths, 1e-9)).max()
+    return float(ANYWHERE * anywhere + CLOSE * close + SPAN * span)
+
+
+def _stretches(combine: np.ufunc, rows: np.ndarray, size: int) -> np.ndarray:
+    """Rows combined over stretches of ``size``, each beginning half a stretch after the one before."""
+    halves: np.ndarray = combine.reduceat(rows, np.arange(0, len(rows), size // 2), axis=0)
+    return halves if len(halves) == 1 else np.asarray(combine(halves[:-1], halves[1:]))
 
 
 def _token_weights(tokens: Sequence[str], weights: Mapping[str, float]) -> np.ndarray:
-    """Weight of each wordpiece [n]: its word's idf, or next to nothing for a function word."""
+    """Weight of each wordpiece [n]: the root of its word's idf, or little for a function word."""
     words: list[str] = []
     owner: list[int] = []
     for token in tokens:
@@ -111,7 +141,7 @@ def _token_weights(tokens: Sequence[str], weights: Mapping[str, float]) -> np.nd
         owner.append(len(words) - 1)
     plain = {_unaccented(word): value for word, value in weights.items()}
     known = (plain.get(words[number].casefold(), 0.0) for number in owner)
-    return np.array([max(FUNCTION_WORD, weight) for weight in known], np.float64)
+    return np.sqrt([max(FUNCTION_WORD, weight) for weight in known])
 
 
 def _unaccented(word: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
@@ -24,6 +25,8 @@ class RecalledChunk:
         lexical_share: its BM25 score as a share of the most the question could reach, 0..1.
         score: what the ranking goes by; its scale depends on the fusion.
         channel: which channel brought it.
+        ts: the document's own time, if it has one.
+        late: late interaction with the question, about -1..1; None unless it was reranked by it.
     """
 
     chunk_id: int
@@ -39,6 +42,8 @@ class RecalledChunk:
     lexical_share: float
     score: float
     matched: frozenset[int] = field(default_factory=frozenset, repr=False)
+    ts: datetime | None = field(default=None, repr=False)
+    late: float | None = field(default=None, repr=False)
 
     @property
     def channel(self) -> Channel:

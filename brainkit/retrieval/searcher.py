@@ -5,19 +5,24 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import partial
 from uuid import UUID
 
 import numpy as np
+from psycopg import sql
 
 from brainkit.embedding import Embedder
 from brainkit.errors import DimensionMismatchError, EmbeddingError
 from brainkit.retrieval.evidence import measure
-from brainkit.retrieval.hybrid import search
+from brainkit.retrieval.filters import Filters
+from brainkit.retrieval.hybrid import MOST_TERMS, search
 from brainkit.retrieval.maxsim import MaxSim
 from brainkit.retrieval.recall import Recall, RecalledChunk, RecalledDocument
+from brainkit.retrieval.rerank import Asked, Endpoint, Mmr, Recency, Reranker
 from brainkit.retrieval.settings import RetrievalSettings
 from brainkit.store import Database, DocumentStore, VectorStore, question_terms
+from brainkit.store.nearby import near_forms
 
 REMEMBERED = 1024
 """Questions whose embedding is kept: the gate, the suggestions and an evaluation ask the same ones again."""
@@ -27,14 +32,33 @@ log = logging.getLogger(__name__)
 
 
 class Searcher:
-    """Answers questions with recalls, from one database with one embedder."""
+    """Answers questions with recalls, from one database with one embedder.
 
-    def __init__(self, database: Database, embedder: Embedder, vectors: VectorStore, documents: DocumentStore) -> None:
+    Args:
+        database: the brain's database.
+        embedder: what embeds questions.
+        vectors: the vectors of its model.
+        documents: gives whole texts.
+        rerank_url: address of a server for ``+rerank(...)``, "" for none.
+        rerank_key: its bearer token, "" for none.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        vectors: VectorStore,
+        documents: DocumentStore,
+        *,
+        rerank_url: str = "",
+        rerank_key: str = "",
+    ) -> None:
         self._database = database
         self._embedder = embedder
         self._vectors = vectors
         self._documents = documents
         self._maxsim = MaxSim(embedder)
+        self._rerank_server = (rerank_url, rerank_key)
         self._embedded: dict[str, np.ndarray] = {}
         self._lock = threading.Lock()
 
@@ -46,6 +70,7 @@ class Searcher:
         k: int,
         exclude: Collection[UUID] = (),
         vector: np.ndarray | None = None,
+        filters: Filters | None = None,
     ) -> Recall:
         """Recall of one question.
 
@@ -55,6 +80,11 @@ class Searcher:
             k: number of chunks to give.
             exclude: ids of documents treated as absent.
             vector: the question's embedding, if it is known already.
+            filters: the only documents to look at.
+
+        Raises:
+            RetrievalSettingsError: a reranker of the settings cannot be had here.
+            DatabaseError: the database does not answer.
         """
         started = time.perf_counter()
         text = clean_question(question)
@@ -67,22 +97,80 @@ class Searcher:
             except EmbeddingError as error:
                 degraded = f"searched by words only: {error}"
                 log.warning("%s", degraded)
-        terms = question_terms(text)
-        found = search(self._database, terms, vector, self._vectors.table, settings, exclude)
+        terms = question_terms(text)[:MOST_TERMS]
+        look = partial(search, self._database, terms, vector, self._vectors.table, settings, exclude, filters)
+        found = look()
+        if found.unknown and settings.mode != "dense":
+            others = near_forms(self._database, {number: terms[number] for number in found.unknown})
+            found = look(others=others)._replace(unknown=found.unknown) if others else found
         weights = {term.text: found.idf.get(number, 0.0) for number, term in enumerate(terms)}
-        chunks = found.chunks
-        if settings.maxsim and vector is not None:
-            chunks = self._maxsim.rerank(text, weights, chunks, settings.maxsim, settings.maxsim_weight)
+        asked, chunks = Asked(text, weights, vector), found.chunks
+        for reranker in self.rerankers(settings):
+            try:
+                chunks = reranker(asked, chunks)
+            except ConnectionError as error:
+                degraded = "; ".join(filter(None, (degraded, f"not reranked: {error}")))
+                log.warning("%s", degraded)
         return Recall(
             question=question,
             chunks=tuple(chunks[:k]),
-            documents=tuple(self._group(chunks)),
-            evidence=measure(found.chunks, found.idf, found.unknown),
+            documents=tuple(self._group(chunks, settings.top)),
+            evidence=measure(chunks, found.idf, len(found.unknown)),
             settings=str(settings),
             weights=weights,
             degraded=degraded,
             latency_ms=1000 * (time.perf_counter() - started),
         )
+
+    def rerank(self, question: str, rerankers: str, chunks: Sequence[RecalledChunk]) -> list[RecalledChunk]:
+        """Chunks in the order that the rerankers of a retrieval string give them, such as ``maxsim(10)+mmr(0.7)``.
+
+        Raises:
+            RetrievalSettingsError: the string does not parse, or a reranker cannot be had here.
+            ConnectionError: the rerank server does not answer.
+        """
+        settings = RetrievalSettings.parse(f"lexical+{rerankers}")
+        text = clean_question(question)
+        terms = question_terms(text)[:MOST_TERMS]
+        idf = search(self._database, terms, None, self._vectors.table, settings).idf
+        asked = Asked(text, {term.text: idf.get(number, 0.0) for number, term in enumerate(terms)}, self._embed(text))
+        found = list(chunks)
+        for reranker in self.rerankers(settings):
+            found = reranker(asked, found)
+        return found
+
+    def rerankers(self, settings: RetrievalSettings) -> list[Reranker]:
+        """The rerankers that settings name, in the order in which they act.
+
+        Raises:
+            RetrievalSettingsError: one of them cannot be had here.
+        """
+        chosen: list[Reranker] = []
+        if settings.maxsim:
+            chosen.append(partial(self._late, first=settings.maxsim, weight=settings.maxsim_weight))
+        if settings.rerank:
+            url, key = self._rerank_server
+            chosen.append(Endpoint(url, settings.rerank, settings.rerank_model, key))
+        if settings.recency:
+            chosen.append(Recency(settings.recency))
+        if settings.mmr < 1:
+            chosen.append(Mmr(settings.mmr, self._vectors_of))
+        return chosen
+
+    def _late(
+        self, asked: Asked, chunks: Sequence[RecalledChunk], /, *, first: int, weight: float
+    ) -> list[RecalledChunk]:
+        if asked.vector is None:  # the embedder is down
+            return list(chunks)
+        return self._maxsim.rerank(asked.text, asked.weights, chunks, first, weight)
+
+    def _vectors_of(self, chunk_ids: Sequence[int]) -> dict[int, np.ndarray]:
+        query = sql.SQL("select chunk_id, embedding from {} where chunk_id = any(%s)").format(self._vectors.table)
+        with self._database.connection() as connection:
+            rows = connection.execute(
+                query, (list(chunk_ids),), binary=True
+            )  # as text they take longer than the search
+            return {key: vector.to_numpy() for key, vector in rows}
 
     def _embed(self, text: str) -> np.ndarray:
         """The question's embedding; asked again within the next hundreds of questions, it is not computed again."""
@@ -95,15 +183,23 @@ class Searcher:
                 self._embedded[text] = vector
         return vector
 
-    def _group(self, chunks: list[RecalledChunk]) -> list[RecalledDocument]:
-        """Documents by their best chunk, in order."""
-        best: dict[UUID, RecalledChunk] = {}
+    def _group(self, chunks: list[RecalledChunk], top: int) -> list[RecalledDocument]:
+        """Documents in order of the sum of their ``top`` best chunks; scores below zero count as zero beside others."""
+        best: dict[UUID, list[RecalledChunk]] = {}
         for chunk in chunks:
-            best.setdefault(chunk.document_id, chunk)
-        return [
-            RecalledDocument(c.document_id, c.source, c.document_path, c.title, c.score, self._load)
-            for c in best.values()
+            best.setdefault(chunk.document_id, []).append(chunk)
+        documents = [
+            RecalledDocument(
+                c.document_id,
+                c.source,
+                c.document_path,
+                c.title,
+                c.score + sum(max(other.score, 0.0) for other in more[: top - 1]),
+                self._load,
+            )
+            for c, *more in best.values()
         ]
+        return sorted(documents, key=lambda document: -document.score) if top > 1 else documents
 
     def _load(self, key: UUID) -> str:
         return self._documents.contents([key]).get(key, "")

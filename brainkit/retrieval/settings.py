@@ -5,7 +5,10 @@
     hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)   both channels, their scores mixed
     hybrid(dense=30,lexical=30,fusion=rrf,k=60,docs=2)           both channels, their ranks mixed
     dense(30)   lexical(30,rank=bm25)                            one channel
-    hybrid(...)+maxsim(10)                                       then the first ten reranked token by token
+    hybrid(...,top=3)                                            a document counts by its best three chunks
+    hybrid(...)+maxsim(10)                                       then the first ten reranked token by token,
+    hybrid(...)+rerank(20,model=bge-reranker-v2-m3)              or by a server's model,
+    hybrid(...)+recency(180d)+mmr(0.7)                           newer notes and unlike ones moved up
 """
 
 from __future__ import annotations
@@ -23,9 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FORM = (
-    "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2), dense(30) or lexical(30), then +maxsim(10) if wanted"
+    "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2), dense(30) or lexical(30), "
+    "then +maxsim(10), +rerank(20), +recency(180d), +mmr(0.7) if wanted"
 )
-_TERM = re.compile(r"\s*([a-z_]\w*)\s*(?:\(([^()]*)\))?\s*(?:\+|$)")
+_TERM = re.compile(r"\s*([a-z_]\w*)\s*(?:\(([^()]*)\))?\s*(?:\+|$)", re.IGNORECASE)
+_SUFFIXES = {"maxsim": ["maxsim", "weight"], "rerank": ["rerank", "model"], "recency": ["recency"], "mmr": ["mmr"]}
+"""What may follow a mode, in the order in which it is done, each with its parts."""
+_EXAMPLES = {"maxsim": "+maxsim(10)", "rerank": "+rerank(20)", "recency": "+recency(180d)", "mmr": "+mmr(0.7)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +52,13 @@ class RetrievalSettings:
         lexical_weight: weight of the lexical channel in rrf, 0..100; ``wl`` in the string.
         rank: how the lexical channel scores: bm25, ts_rank or ts_rank_cd.
         docs: documents that go into the answer's context, 1..10000.
+        top: chunks whose scores, added up, are a document's; 1 (its best chunk) up to 100.
         maxsim: chunks that late interaction reranks, 1..10000; 0 is off.
         maxsim_weight: weight of late interaction's score, 0..100; ``weight`` in the string.
+        rerank: chunks that the server at BOR_RERANK_URL reranks, 1..10000; 0 is off.
+        rerank_model: name of its model, "" for the server's own; ``model`` in the string.
+        recency: days after which a note counts three quarters of the newest one, 1..100000; 0 is off.
+        mmr: share of relevance against being unlike what comes before, 0..1; 1 is off.
 
     Raises:
         RetrievalSettingsError: a value is not allowed, or set where it does nothing.
@@ -69,15 +81,20 @@ class RetrievalSettings:
     lexical_weight: float = 1.0
     rank: Literal["bm25", "ts_rank", "ts_rank_cd"] = "bm25"
     docs: int = 2
+    top: int = 1
     maxsim: int = 0
-    maxsim_weight: float = 0.75
+    maxsim_weight: float = 1.5
+    rerank: int = 0
+    rerank_model: str = ""
+    recency: int = 0
+    mmr: float = 1.0
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
             object.__setattr__(self, name, kind.read(name, getattr(self, name)))
-        acting = {"mode", "maxsim", *(_field(key) for key in _keys(self.mode, self.fusion))}
-        if self.maxsim:
-            acting.add("maxsim_weight")
+        acting = {"mode", *_SUFFIXES, *(_field(key) for key in _keys(self.mode, self.fusion))}
+        for name in self._suffixes():
+            acting |= {_field(key) for key in _SUFFIXES[name]}
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name not in acting and value != field.default:
@@ -101,21 +118,26 @@ class RetrievalSettings:
             _known(key, _keys(mode, fusion), f"a part of {place}")
             values[_field(key)] = _KINDS[_field(key)].read(key, value)
         for name, suffix in suffixes:
-            _known(name, ["maxsim"], "a suffix")
-            if "maxsim" in values:
-                _fail("+maxsim(...) is given twice", "give it once")
-            if not suffix.get("maxsim", "0").strip("0"):
-                _fail("+maxsim without a number of chunks is not allowed", "write +maxsim(10), or leave it out")
+            _known(name, _SUFFIXES, "a suffix")
+            if name in values:
+                _fail(f"+{name}(...) is given twice", "give it once")
             for key, value in suffix.items():
-                _known(key, ["maxsim", "weight"], "a part of +maxsim(10)")
+                _known(key, _SUFFIXES[name], f"a part of {_EXAMPLES[name]}")
                 values[_field(key)] = _KINDS[_field(key)].read(key, value)
+            if values.get(name, cls.__dataclass_fields__[name].default) == cls.__dataclass_fields__[name].default:
+                _fail(f"+{name} without a number is not allowed", f"write {_EXAMPLES[name]}, or leave it out")
         return cls(**values)
 
     def __str__(self) -> str:
-        """The canonical string; a hybrid leaves out only rank=bm25 and weights of 1, the short forms only docs=2."""
-        quiet = {"wd", "wl", "rank"} if self.mode == "hybrid" else {"docs"}
+        """The canonical string; a hybrid leaves out only rank=bm25, top=1 and weights of 1, the short forms docs=2."""
+        quiet = {"wd", "wl", "rank", "top"} if self.mode == "hybrid" else {"docs", "top"}
         text = _print(self.mode, self, _keys(self.mode, self.fusion), quiet)
-        return text + ("+" + _print("maxsim", self, ["maxsim", "weight"], {"weight"}) if self.maxsim else "")
+        suffixes = [_print(name, self, _SUFFIXES[name], {"weight", "model"}) for name in self._suffixes()]
+        return "+".join([text, *suffixes])
+
+    def _suffixes(self) -> list[str]:
+        """Names of the suffixes that are on."""
+        return [name for name in _SUFFIXES if getattr(self, name) != self.__dataclass_fields__[name].default]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +155,12 @@ class _Choice:
 class _Whole:
     low: int
     high: int = 10_000
+    unit: str = ""
 
     def read(self, name: str, value: object) -> int:
         number = -1
         if isinstance(value, str):
-            number = int(value) if re.fullmatch("[0-9]{1,9}", value) else -1
+            number = int(value.removesuffix(self.unit)) if re.fullmatch(f"[0-9]{{1,9}}{self.unit}?", value) else -1
         elif isinstance(value, SupportsIndex) and not isinstance(value, bool):
             number = operator.index(value)
         if not self.low <= number <= self.high:
@@ -159,9 +182,17 @@ class _Decimal:
         return number + 0.0  # -0.0 would print as another string than the 0.0 it equals
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    def read(self, name: str, value: object) -> str:
+        if not isinstance(value, str) or not re.fullmatch(r"[\w./:@-]{0,200}", value, re.ASCII):
+            _fail(f"{name}={value} is not allowed", "give a name of letters, digits and . / : @ _ -")
+        return value
+
+
 _MODE = _Choice(("hybrid", "dense", "lexical"))
 _FUSION = _Choice(("convex", "rrf"))
-_KINDS: dict[str, _Choice | _Whole | _Decimal] = {
+_KINDS: dict[str, _Choice | _Whole | _Decimal | _Name] = {
     "mode": _MODE,
     "dense": _Whole(1),
     "lexical": _Whole(1),
@@ -172,10 +203,15 @@ _KINDS: dict[str, _Choice | _Whole | _Decimal] = {
     "lexical_weight": _Decimal(100),
     "rank": _Choice(("bm25", "ts_rank", "ts_rank_cd")),
     "docs": _Whole(1),
+    "top": _Whole(1, 100),
     "maxsim": _Whole(0),
     "maxsim_weight": _Decimal(100),
+    "rerank": _Whole(0),
+    "rerank_model": _Name(),
+    "recency": _Whole(0, 100_000, "d"),
+    "mmr": _Decimal(1),
 }
-_SHORT = {"wd": "dense_weight", "wl": "lexical_weight", "weight": "maxsim_weight"}
+_SHORT = {"wd": "dense_weight", "wl": "lexical_weight", "weight": "maxsim_weight", "model": "rerank_model"}
 
 
 def _field(key: str) -> str:
@@ -185,8 +221,9 @@ def _field(key: str) -> str:
 def _keys(mode: str, fusion: str) -> list[str]:
     """Names of the parts that act, in the order they are printed."""
     if mode == "hybrid":
-        return ["dense", "lexical", "fusion", *(["alpha"] if fusion == "convex" else ["k", "wd", "wl"]), "rank", "docs"]
-    return [mode, *(["rank"] if mode == "lexical" else []), "docs"]
+        mixed_by = ["alpha"] if fusion == "convex" else ["k", "wd", "wl"]
+        return ["dense", "lexical", "fusion", *mixed_by, "rank", "docs", "top"]
+    return [mode, *(["rank"] if mode == "lexical" else []), "docs", "top"]
 
 
 def _print(name: str, settings: RetrievalSettings, keys: Iterable[str], quiet: set[str]) -> str:
@@ -196,25 +233,30 @@ def _print(name: str, settings: RetrievalSettings, keys: Iterable[str], quiet: s
         value = getattr(settings, _field(key))
         if key in quiet and value == RetrievalSettings.__dataclass_fields__[_field(key)].default:
             continue
-        shown = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+        shown = repr(value).removesuffix(".0") if isinstance(value, float) else f"{value}{_unit(_field(key))}"
         parts.append(shown if key == name else f"{key}={shown}")
     return f"{name}({','.join(parts)})"
+
+
+def _unit(field: str) -> str:
+    return getattr(_KINDS[field], "unit", "")
 
 
 def _terms(text: str) -> list[tuple[str, dict[str, str]]]:
     """``name(part, ...)+name(...)`` as names with their parts; a part without a key belongs to the name itself."""
     terms: list[tuple[str, dict[str, str]]] = []
-    rest = text.strip().lower()
+    rest = text.strip()
     while not terms or rest:
         found = _TERM.match(rest)
         if not found:
             _fail(f"retrieval {text!r} cannot be read at {rest[:40]!r}", f"write {_FORM}")
-        name, inner = found[1], found[2] or ""
+        name, inner = found[1].lower(), found[2] or ""
         parts: dict[str, str] = {}
         for part in inner.split(",") if inner.strip() else []:
             key, equals, value = (piece.strip() for piece in part.partition("="))
-            if not equals:
-                key, value = name, key
+            key, value = (key.lower(), value) if equals else (name, key)
+            if key != "model":
+                value = value.lower()
             if not key or not value or (key == name == "hybrid"):
                 _fail(f"{part.strip()!r} in {name}(...) cannot be read", f"write {_FORM}")
             if key in parts:

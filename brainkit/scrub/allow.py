@@ -28,12 +28,14 @@ _KEPT = (
     Pattern(r"\bLS0tLS1CRUdJTiBDRVJUSUZJQ0FURS[A-Za-z0-9+/]+={0,2}"),  # a certificate in base64, as in a kubeconfig
     Pattern(r"\bAg[A-Za-z0-9+/]{300,}={0,2}"),  # a SealedSecret
 )
+_SEALED = Pattern(r"\bAg[A-Za-z0-9+/]{60,}={0,2}")
 
 
 def kept(page: Page) -> list[tuple[int, int]]:
     """Where they lie, in order, none overlapping another."""
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(span for pattern in _KEPT for span in pattern.spans(page)):
+    patterns = (*_KEPT, _SEALED) if "SealedSecret" in page.text else _KEPT
+    for start, end in sorted(span for pattern in patterns for span in pattern.spans(page)):
         if merged and start < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:

@@ -22,7 +22,7 @@ _BODY_LINES = Pattern(
 )
 _PUTTY = Pattern(r"Private-Lines: \d{1,3}\s*\n")
 
-_SECRET_KIND = Pattern(r"(?m)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?Secret[\"']?[ \t\r]*$", ignore_case=True)
+_SECRET_KIND = Pattern(r"(?m)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?Secret[\"']?[ \t\r]*$", ignore_case=True, first_look=r"(?i)kind[\"']?[ \t]{0,2}:[ \t]{0,4}[\"']?secret")
 _DOCUMENT = re.compile(r"(?m)^---[ \t\r]*$")
 _DATA = re.compile(r"(?mi)^([ \t]*)(?:stringData|data)[ \t]*:[ \t\r]*$")
 _ENTRY = re.compile(r"(?m)^([ \t]+)[\"']?([\w.-]+)[\"']?[ \t]*:[ \t]*(.*?)[ \t\r]*$")

@@ -7,16 +7,16 @@ import hashlib
 from bisect import bisect_right
 from pathlib import Path
 
-from brainkit.scrub import allow, blocks, calls, links, markup, pairs, spoken, tables, tokens, userrules, vendors
+from brainkit.scrub import allow, blocks, calls, links, locks, logins, markup, pairs, spoken, tables, tokens, userrules, vendors
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
 
-SCRUB_VERSION = "3"
+SCRUB_VERSION = "4"
 """Changes whenever the built-in rules do; documents scrubbed by another version are due to be scrubbed again."""
 
 _PASSES = 6
 _DETECTORS = (tokens, blocks, calls, tables, vendors)
-_LABELLED = (links, pairs, spoken)  # go by a label beside the value, which markup may separate from it
+_LABELLED = (links, pairs, spoken, logins, locks)  # go by a label beside the value, which markup may separate from it
 
 
 class Scrubber:

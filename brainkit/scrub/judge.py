@@ -67,6 +67,44 @@ _TOKENISH = re.compile(r"[A-Za-z0-9+/=_.~:%@!$^&*#?|-]+")
 _SPLIT = re.compile(r"[-_./:+=~%@!$^&*#?|]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _VOWEL = re.compile(r"(?i)[aeiouyäöü]")
+_JOINED_WORDS = re.compile(r"[-_.]")
+_WITH_NUMBER = re.compile(r"[-_.][0-9]{2,8}(?:[-_.]|\Z)|[a-z]{3}[0-9]\Z")
+_OF_THINGS = frozenset(
+    (
+        "password",
+        "passwort",
+        "passwords",
+        "secret",
+        "secrets",
+        "token",
+        "key",
+        "keys",
+        "credential",
+        "credentials",
+        "creds",
+        "ref",
+        "vault",
+        "keepass",
+        "keepassxc",
+        "bitwarden",
+        "sops",
+        "file",
+        "sha",
+        "md5",
+        "bcrypt",
+        "argon2",
+        "policy",
+        "hash",
+        "see",
+        "siehe",
+        "utf",
+        "iso",
+        "step",
+        "min",
+        "max",
+    )
+)
+_MARKUP = re.compile(r"://|</|\$\{|\{\{|\]\(|%\(|\\[dwsbnx]|\(\?|\[\^?[a-zA-Z0-9]-")
 _SAME = re.compile(r"([A-Za-wyz0-9])\1{6,}")
 _CONSONANTS = re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5,}")
 
@@ -88,8 +126,8 @@ def stands_in(value: str) -> bool:
     """True for what stands where a secret would: a placeholder (``xxxxxxxx``, ``<token>``) or a template."""
     if _PLACEHOLDER.fullmatch(value):
         return True
-    if "$(" in value and ")" not in value:  # the beginning of $(a command)
-        return True
+    if ("$(" in value and ")" not in value) or (value.startswith("${") and "}" not in value):
+        return True  # the beginning of $(a command), ${A:?a message}
     rest = without_templates(value)
     return rest != value and (len(rest.strip(" \"':;,/@.-_|()+")) < 4 or harmless(rest))
 
@@ -117,6 +155,17 @@ def is_name(value: str) -> bool:
     if _POD.fullmatch(value) or is_env_name(value) or _ASSIGNMENT.match(value):
         return True
     return bool(_NAME.fullmatch(value)) and not looks_random(value)
+
+
+def is_worded(value: str) -> bool:
+    """True for words and a number that a person joined to a password: ``sehr-geheim-4711``, ``sommar_sol_2025``.
+
+    Names of things have that form too (``node-42``): only for what a text calls a password in so many words.
+    """
+    parts = _JOINED_WORDS.split(value)
+    if len(value) < 7 or len(parts) < 2 or not _NAME.fullmatch(value.lower()) or not _OF_THINGS.isdisjoint(parts):
+        return False
+    return any(len(part) >= 3 and part.isalpha() for part in parts) and _WITH_NUMBER.search(value) is not None
 
 
 def is_env_name(value: str) -> bool:
@@ -173,6 +222,15 @@ def looks_issued(value: str) -> bool:
     return (
         mixed or len(value) >= 50 or any(len(part) >= 32 and is_hex(part) for part in re.split(r"[^0-9A-Za-z]+", value))
     )
+
+
+def looks_garbled(value: str) -> bool:
+    """True for what a generator makes of all characters (``a7$kQ{9]wp;Lm2>x``): long, no blank, signs all over."""
+    if len(value) < 14 or " " in value or _MARKUP.search(value):
+        return False
+    signs = sum(not c.isalnum() and c not in "-_./" for c in value)
+    kinds = any(map(str.isupper, value)) + any(map(str.islower, value)) + any(map(str.isdigit, value))
+    return kinds >= 2 and signs >= 3 and signs * 8 >= len(value) and signs * 2 <= len(value)
 
 
 def looks_chosen(value: str) -> bool:

@@ -20,18 +20,23 @@ class Strength(IntEnum):
     PASSWORD = 3  # password, Passwort: any value that is no reference is one
 
 
-_STRONGEST = r"pass(?:w(?:or[dt]|d)|phrase|code|wd)|passwort|kennwort|wachtwoord|senha|pwd|psk|passkey|userpwd"
+_STRONGEST = (
+    r"pass(?:w(?:or[dt]|d)|phrase|code|wd)|passwort|kennwort|wachtwoord|senha|pwd|psk|passkey|userpwd|codewort"
+    r"|requirepass|masterauth|(?:pre[_ -]?shared|wpa|wi-?fi|wlan)[ _-]?key|(?:wlan|wi-?fi)-?schl\xfcssel"
+)
 _QUALIFIED = (
     r"(?:api|access|secret|private|auth|encryption|signing|signature|master|licen[cs]e|shared|account"
     r"|consumer|client|app|application|service|deploy|session|symmetric|preshared|pre[_ -]shared"
     r"|subscription|integration"
     r"|admin|root|server|write|ingest|ingestion|insert|storage|hmac|jwt|cookie|crypto|cipher|aes|rsa|ssh"
-    r"|gpg|wallet|dev|developer|project|site|network|wifi|wpa|wlan|stream|host|query|license|registration"
+    r"|gpg|wallet|dev|developer|project|site|network|wifi|wpa|wlan|stream|host|query|license|registration|local"
     r"|activation|product|rest|bot|device|provision|sas)"
     r"[ _.-]?(?:access[ _.-]?)?key"
 )
-_STRONG = r"(?:auth)?token|authkey|secret|credentials?|bearer|crumb|webhook|mnemonic|seed|geheimnis|sessionid"
-r"|otp|totp|jwt|dsn|nonce|cookie"
+_STRONG = (
+    r"(?:auth)?token|authkey|secret|credentials?|bearer|crumb|webhook|mnemonic|seed|geheimnis|sessionid"
+    r"|\bt?otp|jwt|dsn|nonce|cookie"
+)
 _WEAK = (
     r"key|authorization|authentication|auth|api|hash|salt|signature|sig|sid|code|schl\xfcssel|zugangscode|login|creds?"
 )

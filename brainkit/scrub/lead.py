@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\(\?[a-z]+\)|\((?:\?:)?|[^\\\[(]", re.DOTALL)
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\(\?[a-z]+\)|\((?:\?[a-z-]*:)?|[^\\\[(]", re.DOTALL)
 _TIMES = re.compile(r"(?:\{(\d+)(,?)(\d*)\}|([*+?]))\??")
 _MOST = 6  # repetitions that a lead follows
 _ENDLESS = 10**9
@@ -60,7 +60,7 @@ def _sequence(pattern: str, at: int, *, inner: bool) -> _Read:
         atom = _ATOM.match(pattern, at)
         assert atom is not None  # every character starts an atom
         part, at, count, complete = atom.group(), atom.end(), 0, True
-        if part in ("(", "(?:"):
+        if part[0] == "(" and part[-1] != ")":
             (inside, count), at, complete = _alternatives(pattern, at, inner=True)
             part, at = f"(?:{inside})", at + 1
         elif part[0] not in "\\[(." or (part[0] == "\\" and not part[1].isalnum()):

@@ -8,12 +8,13 @@ from brainkit.scrub import judge
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import Finding
-from brainkit.scrub.values import GRAMMAR, Value, chosen_in_prose, is_secret, read_bare, read_quoted
+from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, is_secret, read_bare, read_quoted
 
 _ASSIGN = re.compile(
     r"""[ \t]{0,2}\\{0,3}["'`*_\])}]{0,4}(?:[ \t]?\([^()\n]{0,40}\))?\*{0,2}[ \t]{0,40}"""
-    r"""(:=|=>|->|[=!]==?|[?+|]{1,2}=|=|::?)\*{0,2}[ \t]{0,40}"""
+    r"""(:=|=>|->|\xbb|[=!]==?|[?+|]{1,2}=|=|::?)\*{0,2}[ \t]{0,40}"""
 )
+_ANCHOR = re.compile(r"&[\w-]{1,40}[ \t]{1,4}(?=[^\s|>])")
 _TYPED = re.compile(
     r"(?:&?'?\w*\s*)?(?:str|string|String|bytes|SecretStr|char\s?\*|Optional\[\w+\]|\w+\s?\|\s?None)\s{0,4}=\s{0,4}"
 )
@@ -21,21 +22,26 @@ _DEFAULT = re.compile(
     r"""[\w.:>$\[\]"'-]{0,80}\(?["']?[\w.-]{0,80}["']?[)\]]{0,2}\s{0,3}(?:,|\bor\b|\|\||\?\?|\?:|:-|:=)\s{0,3}(?=["'])"""
 )
 _ARGUMENT = re.compile(r"""[ \t]?["'`]?[)\]]{0,2}\s{0,10}(?:,|\bor\b|\|\||\?\?)\s{0,20}(?=[rbfu@$]?\\{0,2}["'])""")
+_GIVEN = re.compile(r"(?i)env|define\(\s?[\"']?\w{0,12}\Z")
 _ATTRIBUTE = re.compile(
-    r"""\\?["']?[,;]?\s{1,80}\\?["']?(?:default_?|secret_?|plain_?|string)?(?:value|content|text|default)\\?["']?\s{0,8}[:=]\s{0,8}""",
+    r"""\\?["']?(?:[,;]\s{0,80}|\s{1,80})\\?["']?(?:default_?|secret_?|plain_?|string)?(?:value|content|text|default)\\?["']?\s{0,8}[:=]\s{0,8}""",
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(
     r"""(?:[^<>\n]{0,80}>|["']\s{0,4}/?>)\s{0,8}(?:</key>\s{0,40}<string>)?(?:<!\[CDATA\[)?([^<>\s][^<>\n]{0,400}?)\s{0,8}(?:\]\]>\s{0,8})?</"""
 )
 _OPENED = re.compile(r"<(?:[\w.-]{1,40}:)?\Z")
-_PLIST = re.compile(r"</key>\s{0,80}<string>([^<>\n]{1,400})</string>")
+_SIBLING = re.compile(
+    r"""(?i)</[\w.:-]{1,40}>\s{0,80}<(?:(?:string|value|param-value|val|data|text)(?:\s[^<>]{0,80})?>)"""
+    r"""\s{0,4}([^<>\n]{1,400}?)\s{0,4}</|>\s{0,40}<(?:value|string|text)>()([^<>\n]{1,400})</"""
+)
 _IS = re.compile(
     r"""["'`*)]{0,3}(?:[ \t][^\n.:;"'`|=]{0,48}?)??[ \t]+(?:is|was|are|ist|lautet|lauten|war|wird|hei(?:\xdf|ss)t"""
     r"""|(?:re)?set to|changed to|gesetzt auf|ge\xe4ndert auf|auf|to|mit|with)"""
     r"""(?:[ \t]+(?:now|still|currently|just|simply|jetzt|nun|noch|weiterhin|set|changed|to|auf|again|wieder)){0,3}"""
     r"""[ \t]*:?[ \t]+"""
 )
+_DEFINED = re.compile(r"(?:#[ \t]?define|ENV|\bsetx|\bset -\w{1,3})[ \t]{1,3}\Z")
 _SPACE = re.compile(r"[ \t]{1,3}(?:[:=] ?)?[\"'`(\[]?(?=[A-Za-z0-9+/_])")
 _FOLLOW = re.compile(r"[^\n:]{0,60}:[ \t]*(?:\r?\n[ \t]*){1,3}[`\"']?([^\s`\"']{8,200})[`\"']?[ \t]*(?=\r?\n|\Z)")
 _BLOCK = re.compile(r"[|>][+-]?\d?[ \t]*(?:#[^\n]*)?\r?\n")
@@ -53,6 +59,8 @@ _SETTING = re.compile(
     r"(?i)[\s\-*>#/;|+$\d.)]*(?:(?:export|set|setx|env|arg|declare(?: -\w)?|readonly|local|-e|--env|let"
     r"|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
 )
+_MORE_SETTINGS = re.compile(r";\s?[A-Za-z][\w .]{1,40}=")
+_OF_WHAT = re.compile(r"[ \t>*#-]*(?:[A-Za-z\xc0-\xff-]{2,16}[ -]){1,3}")  # wifi password: x
 _ENV_KEY = re.compile(r"(?:\A|[^A-Za-z0-9_])[A-Z][A-Z0-9_]*\Z")
 _KIND = {Strength.PASSWORD: "password", Strength.SECRET: "secret", Strength.WEAK: "key"}
 
@@ -96,11 +104,13 @@ def _values(text: str, key: Key) -> list[Value]:
     assign = _ASSIGN.match(text, key.end)
     if assign and not text.startswith("//", assign.end()):
         return _assigned(text, key, assign)
-    for read in (_element, _argument, _attribute, _flag, _said, _spaced, _followed):
-        value = read(text, key)
-        if value is not None:
+    if key.end >= len(text):
+        return []
+    for after, read in _READERS:
+        if text[key.end] in after and (value := read(text, key)) is not None:
             return [value]
-    return []
+    value = _followed(text, key)
+    return [value] if value is not None else []
 
 
 def _glued(text: str, key: Key) -> Value | None:
@@ -119,11 +129,15 @@ def _glued(text: str, key: Key) -> Value | None:
 def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
     at = assign.end()
     if assign.group(1) == ":":
+        anchor = _ANCHOR.match(text, at)
+        at = anchor.end() if anchor else at
         typed = _TYPED.match(text, at)
         at = typed.end() if typed else at
         block = _BLOCK.match(text, at)
         if block:
             return _block(text, key, block.end())
+    if text.startswith(("?", "+"), at) and text.startswith("${", key.start - 2):  # ${A:?a message}
+        return []
     if at >= len(text) or text[at] in "\r\n":
         return _listed(text, key, at) or [v for v in (_followed(text, key),) if v]
     quoted = read_quoted(text, at)
@@ -151,16 +165,20 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
 def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
     before = _before(text, key)
     if before[-1:] in ("?", "&"):
-        return read_bare(text, at, stops="&#;)")
+        value = read_bare(text, at, stops="&#;)")
+        return value and value._replace(literal=key.strength == Strength.PASSWORD, exact=True)
     rest = _REST_OF_LINE.match(text, at)
     whole = _COMMENT.sub("", rest.group()).rstrip() if rest else ""
     tight = operator == "=" and text[at - 1] == "="
-    setting = bool(_SETTING.match(before))
+    if tight and (more := _MORE_SETTINGS.search(whole)):  # A=x;B=y
+        value = read_bare(text, at, stops=";") if more.start() else None
+        return value and value._replace(literal=True)
+    setting = bool(_SETTING.match(before)) or (operator == ":" and bool(_OF_WHAT.fullmatch(before)))
     closing = _closing_quote(before)
     whole = whole.split(closing, 1)[0].rstrip("\\") if closing else whole
     if setting and whole and not (tight and key.strength != Strength.PASSWORD and " " in whole):
         if " " not in whole:
-            code = whole[-1:] in ",;)({" or (operator != ":" and not tight and _code_like(whole, before))
+            code = whole[-1:] in ",;)({" or (operator != ":" and not tight and _code_like(whole, before, key.name))
             if not code:
                 return Value(at, at + len(whole), whole, literal=True)
         elif key.strength == Strength.PASSWORD and _passphrase(whole):
@@ -175,7 +193,7 @@ def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
     if value is None:
         return None
     if tight and _ENV_KEY.search(key.name) and not value.text.endswith(")"):
-        return value._replace(literal=True)
+        return value._replace(literal=True, exact=True)
     if "," in value.text and re.search(r",\s?[\w.-]+[=:]", value.text):
         cut = value.text.split(",", 1)[0]
         value = Value(at, at + len(cut), cut, followed=",")
@@ -195,11 +213,12 @@ def _closing_quote(before: str) -> str:
     return next((quote for quote in "\"'`" if before.count(quote) % 2), in_tag)
 
 
-def _code_like(value: str, before: str) -> bool:
+def _code_like(value: str, before: str, key: str) -> bool:
     """``pw = line``, ``password = db_password``: names of a program, not values."""
     return (
         bool(re.fullmatch(r"[A-Za-z_]\w*", value))
         and ("_" in value or not value.islower() or bool(before.strip(" \t#;\"'")))
+        and not (key[0].isupper() and not key.isupper() and not before.strip())  # Passwort = Folienstift
         and not any(c.isdigit() for c in value)
     )
 
@@ -249,13 +268,15 @@ def _listed(text: str, key: Key, at: int) -> list[Value]:
 
 
 def _element(text: str, key: Key) -> Value | None:
-    """``<password>x</password>``, ``<entry key="password">x</entry>``, and a property list's key and string."""
-    plist = _PLIST.match(text, key.end)
-    opened = bool(_OPENED.search(text[max(0, key.start - 42) : key.start])) or text[key.end : key.end + 1] in "\"'"
-    found = plist or (_ELEMENT.match(text, key.end) if opened else None)
+    """``<password>x</password>``, ``<entry key="password">x</entry>``, ``<key>Password</key><string>x</string>``."""
+    opened = text[key.end] in "\"'" or (
+        text[key.start - 1 : key.start] in ("<", ":") and bool(_OPENED.search(text[max(0, key.start - 42) : key.start]))
+    )
+    sibling = _SIBLING.match(text, key.end) if text[key.end : key.end + 1] in "<>" else None
+    found = sibling or (_ELEMENT.match(text, key.end) if opened else None)
     if found is None:
         return None
-    value = Value(found.start(1), found.end(1), found.group(1), quoted=True)
+    value = Value(found.start(found.lastindex), found.end(found.lastindex), found.group(found.lastindex), quoted=True)
     if key.strength == Strength.WEAK and judge.is_name(value.text):  # <code>DB_PASSWORD=x</code>
         return None
     return value if is_secret(key, value) else None
@@ -270,7 +291,7 @@ def _argument(text: str, key: Key) -> Value | None:
     if not (
         judge.looks_chosen(value.text)
         or judge.looks_random(value.text)
-        or "env" in text[max(0, key.start - 24) : key.start].lower()
+        or _GIVEN.search(text[max(0, key.start - 24) : key.start])
     ):
         return None
     return value if is_secret(key, value) else None
@@ -318,7 +339,7 @@ def _said(text: str, key: Key) -> Value | None:
             " " not in value.text
             and len(value.text) >= 3
             and (judge.looks_chosen(value.text) or text[found.end()] != "`" or judge.looks_random(value.text, 12))
-            and not judge.is_name(value.text)
+            and (not judge.is_name(value.text) or (key.strength == Strength.PASSWORD and judge.is_worded(value.text)))
         )
         return value if fit and is_secret(key, value) else None
     value = read_bare(text, found.end())
@@ -329,7 +350,11 @@ def _said(text: str, key: Key) -> Value | None:
 
 
 def _spaced(text: str, key: Key) -> Value | None:
-    """``API key 3f9a...``: nothing between but a blank, so only a random value counts."""
+    """``API key 3f9a...``: nothing between but a blank, so only a random value counts, or what ``ENV NAME`` sets."""
+    if key.strength == Strength.PASSWORD and _DEFINED.search(text[max(0, key.start - 16) : key.start]):
+        at = key.end + 1
+        value = read_quoted(text, at) or read_bare(text, at)
+        return value._replace(literal=True) if value and is_secret(key, value._replace(literal=True)) else None
     found = _SPACE.match(text, key.end)
     value = read_bare(text, found.end()) if found else None
     if (
@@ -344,16 +369,26 @@ def _spaced(text: str, key: Key) -> Value | None:
     return value if judge.looks_random(value.text, least) else None
 
 
+_READERS = (
+    ("<>\"' \t\n", _element),
+    (" \t\"'`)],|?o", _argument),
+    ("\\\"',; \t\r\n", _attribute),
+    (" \t", _flag),
+    ("\"'`*) \t", _said),
+    (" \t", _spaced),
+)
+"""The characters that each begins with, which are quicker to look at than to ask it."""
+
+
 def _followed(text: str, key: Key) -> Value | None:
     """``use the following password to proceed:`` and the value alone on the next line."""
-    found = _FOLLOW.match(text, key.end)
-    if found is None or key.strength == Strength.WEAK:
+    if key.strength == Strength.WEAK or (found := _FOLLOW.match(text, key.end)) is None:
         return None
     value = Value(found.start(1), found.end(1), found.group(1))
     if judge.harmless(value.text) or judge.is_name(value.text) or value.text.endswith(":"):
         return None
     return (
         value
-        if judge.looks_random(value.text, 8) or (key.strength == Strength.PASSWORD and chosen_in_prose(value.text))
+        if judge.looks_random(value.text, 8) or (key.strength == Strength.PASSWORD and chosen(value.text))
         else None
     )

@@ -10,29 +10,34 @@ from brainkit.scrub import judge
 from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.rules import words
-from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, read_bare, read_quoted
+from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, is_beside, read_bare, read_quoted
 
 _QUOTES = ('"', "'", "`")
-_WORDS = r"pass(?:w(?:or[dt]|d)|phrase|code|wort)|kennwort|\bpwd?\b|zugangswort|losungswort|merksatz|wachtwoord"
+_WORDS = (
+    r"pass(?:w(?:or[dt]|d)|phrase|code|wort)|kennwort|\bpwd?\b|zugangswort|losungswort|merksatz|wachtwoord|codewort"
+    r"|\bcode ?word\b|(?:security|secret) answer|(?:sicherheits|geheim)-?antwort|\b(?:admin|root|guest|router) pass\b"
+    r"|sicherheitsfrage|security question"
+)
 _KEY = (
     r"(?:wlan|wi-?fi|wpa[23]?|netzwerk|netz|sicherheits|zugangs|hotspot)[ -]?schl\xfcssel"
-    r"|(?:wlan|wi-?fi|wpa[23]?|network|hotspot|guest)[ -]?(?:key|psk)|\bpsk\b"
+    r"|(?:wlan|wi-?fi|wpa[23]?|network|hotspot|guest)[ -]?(?:key|psk|pass(?:w(?:or[dt]|d)|phrase|wort|code)?|kennwort)|\bpsk\b"
 )
 _PIN = (
     r"\b(?:[a-z\xe4\xf6\xfc]{2,12}-)?"
-    r"(?:super)?(?:pin(?:[ -]?(?:code|nummer|number))?|puk(?:[ -]?[12]\b)?|(?:i|m|push)?tan)\b"
+    r"(?:super)?(?:pin(?:[ -]?(?:code|nummer|number)|[12])?|puk(?:[ -]?[12]\b)?|(?:i|m|push)?tan|geheim(?:zahl|nummer)"
+    r"|cv[vc]2?|kartenpr\xfcfnummer)\b"
 )
 _CODE = (
     r"\b(?:door|gate|garage|alarm|keypad|entry|access|unlock|security|safe|lock|lockbox|house|card|sim|master|disarm"
     r"|pairing|setup|[a-z]*t\xfcr|(?:garagen|hof|eingangs)?tor|zugangs|zutritts|tresor|schloss|entsperr|freischalt"
-    r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box)|verbindungs|kopplungs|einrichtungs)"
+    r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box|kasten|safe)|garagen|tresorraum|key[ -]?(?:box|safe)|verbindungs|kopplungs|einrichtungs)"
     r"[ _-]?codes?\b|\bcode\b"
 )
 _ISSUED = (
     r"(?:recovery|backup|emergency|scratch|rescue|wiederherstellungs|notfall|ersatz|2fa|mfa)[ -]?"
     r"(?:codes?|keys?|schl\xfcssel)\b"
     r"|(?:licen[cs]e|product|steam|cd|activation|registration|serial|lizenz|produkt|aktivierungs|registrier(?:ungs)?)"
-    r"[ -]?(?:keys?|codes?|schl\xfcssel)\b"
+    r"[ -]?(?:keys?|codes?|schl\xfcssel)\b|\b(?:licen[cs]e|lizenz|key)\b"
 )
 _COMMUNITY = r"\b(?:community(?:[ -](?:string|name))?|r[ow]community6?)\b"
 _SORTS = ((_COMMUNITY, "c"), (_ISSUED, "i"), (_CODE, "d"), (_PIN, "n"), (_KEY, "k"), (_WORDS, "p"))
@@ -42,7 +47,7 @@ _KIND = {"c": "snmp-community", "i": "recovery-code", "d": "access-code", "n": "
 
 _JOINED = re.compile(
     r"""[*_)\]]{0,3}(?P<gap>(?:,?[ \t]|[ \t]?\()[^\n.;:=|"'`\[\]{}<>$!?]{0,60}?)??"""
-    r"""(?:\)?[*_]{0,2}[ \t]{0,8}[:=][*_]{0,2}[ \t]{0,40}"""
+    r"""(?:\)?[*_]{0,2}[ \t]{0,8}(?:[:=\xbb]|[-=]>)[*_]{0,2}[ \t]{0,40}"""
     r"""|\)?[ \t]+(?P<verb>is|was|ist|lautet|war|wird|hei(?:\xdf|ss)t|(?:re)?set to|changed to"""
     r"""|(?:ab)?ge\xe4ndert (?:auf|in|zu)|gesetzt auf)(?:[ \t]+(?:now|still|currently|just|simply|again|jetzt|nun"""
     r"""|noch|weiterhin|wieder|momentan|aktuell|changed to|set to)){0,2}[ \t]*:?[ \t]+)(?=\S)""",
@@ -76,12 +81,24 @@ _WITH = re.compile(r"(?i)\b(?:with|mit|mit dem|using|und|and)[ \t]\Z")
 _DIALLED = re.compile(r"(?i)tresor|safe|schloss|lock|zahlen")
 _COMBINATION = re.compile(r"\d{1,2}(?:[- ]\d{1,2}){2,3}\Z")
 _GROUPED = re.compile(r"(?=[^\n]{0,80}\d)[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{2,12}){1,9}\Z")
+_LICENSE = re.compile(r"(?=\D*\d)(?=[^A-Z]*[A-Z])(?:[A-Z0-9]{4,6}-){2,7}[A-Z0-9]{4,6}\Z")
 _FIGURES = re.compile(r"\d{6,12}\Z")
 _WIFI_FIGURES = re.compile(r"\d[\d -]{6,62}\d")
 _WORD = re.compile(r"[A-Za-z\xc0-\xff0-9'-]{2,24}\Z")
 _REST = re.compile(r"[^\r\n]{0,160}")
 _PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
-_SIGNS = re.compile(r"[!@#$%&*?+^~]")
+_FOURS = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}\Z")  # an app password of Google
+_NEXT_WORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")  # an app password of Apple
+_MESSAGES = frozenset(
+    "please enter your invalid must wrong try again type choose required bitte eingeben falsch ung\xfcltig passphrase"
+    " password passwort is ist for f\xfcr".split()
+)
+_CARD = re.compile(r"(\d{3,4})(?!\d)")
+_NAMED_PLACE = re.compile(r"[ \t](?:[A-Z\xc4\xd6\xdc][\w-]{2,15}[ \t]){1,2}(?=\d{4,6}[ \t]*(?:[.,;)]|\r?\n|\Z))")
+_NEXT_LINE = re.compile(
+    r"[^\n:=|]{0,60}[:?!\"'*_`]{0,4}[ \t\r]*\n(?:[ \t\r]*\n){0,2}(?:[ \t]*```\w*\r?\n)?"
+    r"(?:\[[^\]\n]{4,20}\][ \t]*[\w .]{1,20}:[ \t]|<[\w .]{1,20}>[ \t]|[ \t>*-]{0,12})[`\"']?([^\s`\"']{6,100})[`\"']?[ \t\r]*(?:\n|\Z)"
+)
 _HARDWARE = re.compile(r"(?i)(?:gpio|header|jumper|connector|board|data|power|esp\w*|rpi|clock|led)[ -]?\Z")
 _SNMP = re.compile(r"(?i)snmp|\b(?:v1|v2c|r[ow]community6?|com2sec)\b")
 _WELL_KNOWN = frozenset(
@@ -154,9 +171,20 @@ def _values(text: str, label: _Label) -> list[Value]:
             if values:
                 return values
     beside = _BESIDE.match(text, label.end)
+    if label.sort in "dn":
+        beside = _NAMED_PLACE.match(text, label.end) or beside
     config = label.sort == "c" and _CONFIG_BEFORE.search(text[max(0, label.start - 24) : label.start])
     place = _Place(label.text, "config" if config else "", "")
-    return _READERS[label.sort](text, beside.end(), place) if beside is not None else []
+    values = _READERS[label.sort](text, beside.end(), place) if beside is not None else []
+    return values or (_on_the_next_line(text, label) if label.sort in "pk" else [])
+
+
+def _on_the_next_line(text: str, label: _Label) -> list[Value]:
+    """``## Admin-Passwort`` or a question for it, and a line that holds nothing but the answer."""
+    found = _NEXT_LINE.match(text, label.end)
+    if found is None or not chosen(found.group(1)) or not is_beside(found.group(1)):
+        return []
+    return [Value(found.start(1), found.end(1), found.group(1))]
 
 
 def _read(text: str, at: int) -> Value | None:
@@ -177,17 +205,39 @@ def _password(text: str, at: int, place: _Place) -> list[Value]:
 def _bare_password(text: str, at: int, value: Value, place: _Place) -> bool:
     if not place.joint:
         before = text[max(0, at - len(place.label) - 12) : at - len(place.label) - 1]
-        fits = _strong(value.text) or (_WITH.search(before) is not None and chosen_in_prose(value.text))
-        return fits and chosen(value.text)
+        if _NEXT_WORD.match(value.text):
+            return True
+        fits = is_beside(value.text) or (_WITH.search(before) is not None and chosen_in_prose(value.text))
+        return fits and chosen(value.text) and value.text.split("-")[0].lower() not in _MENTIONS
     number = value.text.isdigit() and len(value.text) >= 4
+    if _sure_of_a_word(text, value, place):
+        return True
     return chosen(value.text) or _dashed(value.text) or (number and _ends(text, value.end, place))
+
+
+def _sure_of_a_word(text: str, value: Value, place: _Place) -> bool:
+    """Whether a word of letters only is one: after ``lautet``, for what is always told (``Codewort``), in brackets."""
+    word = value.text
+    if not word.isalpha() or len(word) < 5 or word.lower() in GRAMMAR or judge.harmless(word) or word.isupper():
+        return False
+    if place.joint.lower() == "lautet" or "antwort" in place.label.lower() or "answer" in place.label.lower() + place.gap:
+        return True
+    if place.label.lower() == "codewort" or "word" in place.label.lower()[:-4] + " " and "code" in place.label.lower():
+        return True
+    if place.label[:4].lower() in ("wlan", "wifi", "wi-f") and place.joint.lower() in ("ist", "is") and len(word) >= 8:
+        return word[0].isupper() and _ends(text, value.end, place)
+    return place.joint == ":" and not place.gap and text[value.end : value.end + 1] == ")"
 
 
 def _quoted_password(value: Value, place: _Place) -> bool:
     text = value.text.strip()
     if " " in text:
-        return bool(place.joint) and _is_phrase(text.split(), 3)
-    if chosen(text, quoted=True) or (place.joint and _dashed(text)):
+        parts = text.split()
+        if _FOURS.match(text):
+            return GRAMMAR.isdisjoint(parts)
+        whole = place.label.lower().endswith(("phrase", "satz")) and len(parts) >= 4
+        return bool(place.joint) and (_is_phrase(parts, 3) or (whole and _is_told(parts)))
+    if chosen(text, quoted=True) or (place.joint and (_dashed(text) or text.isalpha() and place.joint.lower() == "lautet")):
         return True
     whose = place.gap.lstrip(" ,(").split(" ", 1)[0] in ("for", "of", "f\xfcr", "vom", "von", "zum", "zur", "am", "im")
     return whose and len(text) >= 5 and text.isalpha() and text.lower() not in GRAMMAR and not judge.harmless(text)
@@ -195,7 +245,7 @@ def _quoted_password(value: Value, place: _Place) -> bool:
 
 def _wifi(text: str, at: int, place: _Place) -> list[Value]:
     figures = _WIFI_FIGURES.match(text, at)
-    if figures is not None and place.joint and sum(c.isdigit() for c in figures.group()) >= 8:
+    if figures is not None and sum(c.isdigit() for c in figures.group()) >= (8 if place.joint else 16):
         return [] if _DATE.match(figures.group()) else [Value(figures.start(), figures.end(), figures.group())]
     value = _read(text, at)
     if value is not None and value.quoted and place.joint and len(value.text) >= 8 and not judge.harmless(value.text):
@@ -206,11 +256,13 @@ def _wifi(text: str, at: int, place: _Place) -> list[Value]:
 
 def _digits(text: str, at: int, place: _Place) -> list[Value]:
     at += text[at : at + 1] in _QUOTES
-    found = _DIGITS.match(text, at)
+    card = place.label[:2].lower() == "cv" or place.label.lower().startswith("karten")
+    found = (_CARD if card else _DIGITS).match(text, at)
     if found is None or _COUNTED.match(text, found.end()):
         return []
     quoted = text[at - 1] in _QUOTES and text[found.end() : found.end() + 1] == text[at - 1]
-    if _YEAR.match(found.group()) and not quoted and (place.gap or not place.joint):
+    told = place.label.lower().endswith("code") and not place.gap
+    if _YEAR.match(found.group()) and not quoted and not told and (place.gap or not place.joint):
         return []
     if (
         not quoted
@@ -244,6 +296,8 @@ def _issued(text: str, at: int, place: _Place) -> list[Value]:
         value = read_bare(text, at + 1)
     while value is not None and len(values) < 40:
         cut = re.split(r"[,;/|]", value.text, maxsplit=1)[0]
+        if len(place.label) <= 7 and not _LICENSE.match(cut):  # just "key"
+            break
         if not _is_issued(cut) or not (place.joint or value.quoted or cut.count("-") >= 2):
             break
         values.append(value._replace(end=value.start + len(cut), text=cut))
@@ -272,13 +326,6 @@ def _community(text: str, at: int, place: _Place) -> list[Value]:
 _READERS = {"p": _password, "k": _wifi, "n": _digits, "d": _access, "i": _issued, "c": _community}
 
 
-def _strong(text: str) -> bool:
-    """What stands beside a label with no sign or verb between must show that it is no word of the sentence."""
-    return judge.looks_random(text, 10) or (
-        len(text) >= 6 and any(map(str.isdigit, text)) and bool(_SIGNS.search(text))
-    )
-
-
 def _dashed(text: str) -> bool:
     parts = text.split("-")
     return len(parts) >= 4 and all(part.isalpha() and part.lower() not in GRAMMAR for part in parts)
@@ -287,6 +334,11 @@ def _dashed(text: str) -> bool:
 def _ends(text: str, at: int, place: _Place) -> bool:
     """Whether the sentence ends here, so that a number is no count of something."""
     return "word" not in place.gap and text[at : at + 2].strip(" \r\n.,;)") == ""
+
+
+def _is_told(parts: list[str]) -> bool:
+    """Whether quoted words are a passphrase and no message about one."""
+    return all(_WORD.match(part) for part in parts) and _MESSAGES.isdisjoint(part.lower() for part in parts)
 
 
 def _is_phrase(parts: list[str], least: int) -> bool:

@@ -43,6 +43,13 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _SERIAL = re.compile(r"[A-Z]{2,6}-?\d+(?:-\d+)*")
+_NAMES_OF_IT = frozenset(("password", "passwort", "kennwort", "pass", "passwd", "secret"))
+_SIGNS = re.compile(r"[!@#$%&*?+^~]")
+_SHUFFLED = re.compile(r"(?=.*[A-Z].*[A-Z]|.*[0-9].*[a-z].*[0-9])(?=.*[0-9])(?=.*[a-z])[A-Za-z0-9]{6,}")
+_TECHNICAL = re.compile(
+    r"(?i)sha\d|md5|aes|rsa|bcrypt|argon|pbkdf|base\d\d|utf|[kmgt]i?b\Z|win(?:dows)?\d|oauth|ed25519|luks\d|keepass|x509|tls|ipv"
+)
+_EXCLAIMED = re.compile(r"[^\W\d_]{3,}[!$%&+#][^\W\d_]{3,}[!$%&+#]?")
 _NO_BEGINNING = "$@#%&*-/~"
 GRAMMAR = frozenset(words("grammar"))
 """Words that hold sentences together: a passphrase has none of them."""
@@ -58,7 +65,7 @@ class Value(NamedTuple):
     text: str
     quoted: bool = False
     literal: bool = False  # a whole line of a settings file, or a KEY=value: no variable of a program
-    exact: bool = False  # in quotes after KEY=, where no sentence stands
+    exact: bool = False  # right after KEY=, where neither sentences nor names of a program stand
     followed: str = ""  # the character after it
 
 
@@ -112,10 +119,13 @@ def is_secret(key: Key, value: Value) -> bool:
             key.strength == Strength.PASSWORD
             and (value.quoted or value.literal)
             and judge.common_word(text)
-            and text.lower() != key.name.lower()
+            and not (text.lower() in _NAMES_OF_IT and key.name.lower() in _NAMES_OF_IT)
         )
-    if not value.quoted and (_CALL.match(text) or (_DOTTED.fullmatch(text) and not judge.looks_random(text, 16))):
+    dotted = not value.quoted and not value.exact and _DOTTED.fullmatch(text) and not judge.looks_random(text, 16)
+    if dotted or (not value.quoted and _CALL.match(text)):
         return False
+    if value.quoted and judge.looks_garbled(text):
+        return True
     if key.strength == Strength.PASSWORD:
         return _is_password(text, value)
     if key.strength == Strength.SECRET:
@@ -137,7 +147,7 @@ def _is_password(text: str, value: Value) -> bool:
         return len(text) >= 4 and (value.quoted or value.literal)
     if judge.is_env_name(text) or (judge.is_name(text) and _NAMED_AFTER.fullmatch(text)):
         return False
-    return value.quoted or value.literal or chosen_in_prose(text)
+    return value.quoted or value.literal or chosen_in_prose(text) or judge.is_worded(text)
 
 
 def _is_token(text: str, value: Value) -> bool:
@@ -162,7 +172,7 @@ def _is_token(text: str, value: Value) -> bool:
         value.literal
         and len(text) >= 8
         and text.isalnum()
-        and (judge.looks_chosen(text) or (text.islower() and not _NAMED_AFTER.fullmatch(text)))
+        and (judge.looks_chosen(text) or (len(text) >= 12 and text.islower() and not _NAMED_AFTER.fullmatch(text)))
     )
 
 
@@ -195,6 +205,24 @@ def chosen_in_prose(text: str) -> bool:
     )
 
 
+def shows_it(text: str) -> bool:
+    """Whether a word by itself shows that it is no word of a sentence: random, or letters with figures and signs."""
+    if judge.looks_random(text, 10):
+        return True
+    figures = any(map(str.isdigit, text))
+    return (len(text) >= 6 and figures and bool(_SIGNS.search(text))) or bool(_SHUFFLED.fullmatch(text))
+
+
+def is_beside(text: str) -> bool:
+    """Whether a word right after ``password`` is one, with no sign or verb between: ``Himbeere2023``, ``Popcorn!Abend``."""
+    if shows_it(text) or judge.is_worded(text):
+        return True
+    letters = sum(map(str.isalpha, text))
+    if any(map(str.isdigit, text)):
+        return letters >= 4 and len(text) >= 6 and not _SERIAL.fullmatch(text) and not _TECHNICAL.search(text)
+    return bool(_EXCLAIMED.fullmatch(text))
+
+
 def chosen(text: str, *, quoted: bool = False) -> bool:
     """Whether a word that a sentence calls a password is one, not a term, name, number with its unit, or sentence part.
 
@@ -208,6 +236,8 @@ def chosen(text: str, *, quoted: bool = False) -> bool:
         return False
     if not any(c.isdigit() for c in text):
         return len(text) >= 6 and _SIGN_WITHIN.search(text) is not None and "@" not in text
-    if _COUNTED.fullmatch(text) or _ADDRESS.fullmatch(text) or (judge.is_name(text) and not judge.looks_random(text)):
+    if _COUNTED.fullmatch(text) or _ADDRESS.fullmatch(text):
+        return False
+    if judge.is_name(text) and not judge.looks_random(text) and not judge.is_worded(text):
         return False
     return quoted or _SERIAL.fullmatch(text) is None

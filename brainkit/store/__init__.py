@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from brainkit.store.database import Database
 from brainkit.store.documents import Change, DocumentRow, DocumentStore
+from brainkit.store.entry import Entry, make_entry
 from brainkit.store.labels import LabelStore
+from brainkit.store.models import StoredModel, serve_with, stored_models
 from brainkit.store.query_log import QueryLog
 from brainkit.store.terms import Language, Term, detect_language, document_terms, question_terms
 from brainkit.store.vectors import PendingChunk, VectorStore
@@ -14,13 +16,18 @@ __all__ = [
     "Database",
     "DocumentRow",
     "DocumentStore",
+    "Entry",
     "LabelStore",
     "Language",
     "PendingChunk",
     "QueryLog",
+    "StoredModel",
     "Term",
     "VectorStore",
     "detect_language",
     "document_terms",
+    "make_entry",
     "question_terms",
+    "serve_with",
+    "stored_models",
 ]

@@ -2,68 +2,72 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from psycopg import sql
-from psycopg.types.json import Json
+from psycopg.errors import UniqueViolation
+from psycopg.types.json import Jsonb
 
-from brainkit.chunking import Chunk
-from brainkit.readers import Document
+from brainkit.readers import Document, Link
 from brainkit.store.database import Database
-from brainkit.store.lexicon import tsvector_literal
-from brainkit.store.terms import Language, detect_language, document_terms
-from brainkit.store.vectors import embedding_text, text_hash
+from brainkit.store.entry import Entry
 
 _NAMESPACE: Final = uuid.UUID("6f0a4f6e-3f2b-5c59-9d0a-0c7a7d2c5b11")
-_PROSE: Final = frozenset({"markdown", "text", "html", "rst", "org"})
-
-
-_BEGIN: Final = """
-select set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended(%s, 0))
-"""
-"""The files are still there if the machine dies within a commit; the run ends with a synchronous one."""
-_OLD: Final = """
-select d.content_hash, d.index_version,
-       (select coalesce(max(id), 0) from chunks where document_id = %(id)s),
-       array(select id from embedding_models order by id)
-from (values (1)) v left join documents d on d.id = %(id)s
-"""
-_PUT_DOCUMENT: Final = """
-insert into documents (id, source, path, full_path, title, content, content_hash, format, language, ts, tags, links,
-                       redactions, note, scrub_version, index_version, size, mtime_ns)
-values (%(id)s, %(source)s, %(path)s, %(full_path)s, %(title)s, %(content)s, %(content_hash)s, %(format)s, %(language)s,
-        %(ts)s, %(tags)s, %(links)s, %(redactions)s, %(note)s, %(scrub_version)s, %(index_version)s, %(size)s,
-        %(mtime_ns)s)
-on conflict (id) do update set
-  (full_path, title, content, content_hash, format, language, ts, tags, links, redactions, note, scrub_version,
-   index_version, size, mtime_ns, indexed_at) =
-  (excluded.full_path, excluded.title, excluded.content, excluded.content_hash, excluded.format, excluded.language,
-   excluded.ts, excluded.tags, excluded.links, excluded.redactions, excluded.note, excluded.scrub_version,
-   excluded.index_version, excluded.size, excluded.mtime_ns, now())
-"""
-_PUT_CHUNKS: Final = """
-with given as (
+_ATTEMPTS: Final = 5
+_COLUMNS: Final = (
+    "full_path", "title", "content", "content_hash", "format", "language", "project", "ref", "role", "ts", "tags",
+    "aliases", "links", "edges", "redactions", "note", "scrub_version", "index_version", "size", "mtime_ns",
+)  # fmt: skip
+_MODELS: Final = "select id from embedding_models order by id"
+_PUT: Final = sql.SQL(
+    """
+with doc as (
+  insert into documents (id, source, path, {columns}) values (%(id)s, %(source)s, %(path)s, {values})
+  on conflict (id) do update set ({columns}, indexed_at) = ({excluded}, now())
+  returning id, xmax = 0 as is_new
+), given as (
   select * from json_to_recordset(%(chunks)s)
                 n (position int, heading text, content text, content_hash text, length int, tsv tsvector)
+), gone as (
+  delete from chunks where document_id = %(id)s
 ), made as (
   insert into chunks (document_id, position, heading, content, content_hash)
-  select %(id)s, position, heading, content, content_hash from given order by position returning id, position
-)
-insert into lexemes (chunk_id, document_id, language, length, tsv)
-select made.id, %(id)s, %(language)s, length, tsv from made join given using (position)
+  select doc.id, position, heading, content, content_hash from given, doc order by position
+  returning id, position, content_hash
+), indexed as (
+  insert into lexemes (chunk_id, document_id, language, length, tsv)
+  select made.id, %(id)s, %(language)s, length, tsv from made join given using (position)
+){vectors}
+select is_new, set_config('synchronous_commit', 'off', true) from doc
 """
-_KEEP_VECTORS: Final = """
+)
+"""One statement, so one transaction. It need not wait for the disk: the files are still there if the machine dies."""
+_KEEP_VECTORS: Final = sql.SQL(
+    """, {name} as (
+  insert into {table} (chunk_id, embedding)
+  select made.id, known.embedding
+  from made cross join lateral (select v.embedding from chunks old join {table} v on v.chunk_id = old.id
+                                where old.content_hash = made.content_hash order by old.id + 0 limit 1) known
+)"""
+)
+"""A text that was embedded before is not embedded again: the statement still sees the rows that it deletes.
+
+One text at a time, since a plan made while the tables are small would go on reading them whole; ``+ 0`` keeps it from
+going through all chunks in the order of their ids.
+"""
+_SHARE_VECTORS: Final = """
 insert into {0} (chunk_id, embedding)
 select distinct on (new.id) new.id, v.embedding
 from chunks new join chunks old on old.content_hash = new.content_hash and old.id <> new.id
 join {0} v on v.chunk_id = old.id
-where new.document_id = %(id)s and new.id > %(newest)s order by new.id, old.id on conflict do nothing
+where not exists (select from {0} own where own.chunk_id = new.id)
+order by new.id, old.id on conflict do nothing
 """
 
 
@@ -87,6 +91,7 @@ class DocumentRow(NamedTuple):
     size: int
     mtime_ns: int
     indexed_at: datetime
+    role: str
 
 
 def document_id(source: str, path: str) -> uuid.UUID:
@@ -100,13 +105,18 @@ class DocumentStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def source_for(self, root: str) -> tuple[str, str]:
+    def source_for(self, root: str, *, remember: bool = True) -> tuple[str, str]:
         """Name of the source a folder belongs to, and the folder's place in it ('' or 'sub/folder').
 
         A folder inside a known root belongs to that source. A new root is named after its last part, made unique.
+
+        Args:
+            root: the folder's shown path.
+            remember: keep a new name; without, nothing is written.
         """
         with self._database.connection() as connection, connection.transaction():
-            connection.execute("lock table sources in share row exclusive mode")
+            if remember:
+                connection.execute("lock table sources in share row exclusive mode")
             known = dict(connection.execute("select root, name from sources").fetchall())
             for parent in (PurePosixPath(root), *PurePosixPath(root).parents):
                 if str(parent) in known:
@@ -117,12 +127,13 @@ class DocumentStore:
             while name in names:
                 number += 1
                 name = f"{stem}-{number}"
-            connection.execute("insert into sources (name, root) values (%s, %s)", (name, root))
+            if remember:
+                connection.execute("insert into sources (name, root) values (%s, %s)", (name, root))
             return name, ""
 
     def rows(self, source: str | None = None) -> dict[str, DocumentRow]:
         """The stored documents by path; of every source as ``source:path`` when none is given."""
-        query = """select id, source, path, title, content_hash, index_version, size, mtime_ns, indexed_at
+        query = """select id, source, path, title, content_hash, index_version, size, mtime_ns, indexed_at, role
                    from documents where %(source)s::text is null or source = %(source)s order by source, path"""
         with self._database.connection() as connection:
             found = [DocumentRow(*row) for row in connection.execute(query, {"source": source})]
@@ -137,63 +148,103 @@ class DocumentStore:
         self,
         source: str,
         path: str,
-        document: Document,
-        chunks: Iterable[Chunk],
+        entry: Entry,
         *,
         index_version: str,
         size: int,
         mtime_ns: int,
+        replaces: bool = True,
     ) -> Change:
-        """Store a document and its chunks in one transaction; vectors of chunks that stay the same are kept.
+        """Store a document and its chunks in one transaction; two writers of one document come one after the other.
 
-        ``chunks`` are only taken when there is something to do.
+        Args:
+            source: name of its source.
+            path: its path there.
+            entry: what to store.
+            index_version: what decided how it was indexed.
+            size: bytes of its file.
+            mtime_ns: time of its file.
+            replaces: keep the vectors of the chunks that it had before; False costs less where it had none.
         """
-        key = document_id(source, path)
-        with self._database.connection() as connection, connection.pipeline(), connection.transaction():
-            connection.execute(_BEGIN, (f"{source}\x1f{path}",))
-            *old, newest, models = connection.execute(_OLD, {"id": key}).fetchone() or (None, None, 0, [])
-            if old == [document.content_hash, index_version]:
-                connection.execute(
-                    "update documents set size = %s, mtime_ns = %s, ts = %s where id = %s",
-                    (size, mtime_ns, document.ts, key),
-                )
-                return Change.UNCHANGED
-            language = detect_language(document.content, prose=document.format in _PROSE)
-            values = {
-                "id": key,
-                "source": source,
-                "path": path,
-                "full_path": document.full_path,
-                "title": document.title,
-                "content": document.content,
-                "content_hash": document.content_hash,
-                "format": document.format,
-                "language": language,
-                "ts": document.ts,
-                "tags": list(document.tags),
-                "links": list(document.links),
-                "redactions": Json(dict(document.redactions)),
-                "note": document.note,
-                "scrub_version": document.scrub_version,
-                "index_version": index_version,
-                "size": size,
-                "mtime_ns": mtime_ns,
-            }
-            connection.execute(_PUT_DOCUMENT, values)
-            rows = list(_chunk_rows(document.title, chunks, language))
-            connection.execute(_PUT_CHUNKS, {"id": key, "language": language, "chunks": Json(rows, _json)})
-            for model in models:
-                # A text that was embedded before, here or in another document, is not embedded again.
-                table = sql.Identifier(f"vectors_{model}")
-                connection.execute(sql.SQL(_KEEP_VECTORS).format(table), {"id": key, "newest": newest})
-            if newest:
-                connection.execute("delete from chunks where document_id = %s and id <= %s", (key, newest))
-            return Change.INDEXED if old == [None, None] else Change.REINDEXED
+        document = entry.document
+        values = {
+            "id": document_id(source, path),
+            "source": source,
+            "path": path,
+            "full_path": document.full_path,
+            "title": document.title,
+            "content": document.content,
+            "content_hash": document.content_hash,
+            "format": document.format,
+            "language": entry.language,
+            "project": document.project,
+            "ref": document.ref,
+            "role": document.role,
+            "ts": document.ts,
+            "tags": list(document.tags),
+            "aliases": list(document.aliases),
+            "links": list(document.links),
+            "edges": Jsonb([edge._asdict() for edge in document.edges]),
+            "redactions": Jsonb(dict(document.redactions)),
+            "note": document.note,
+            "scrub_version": document.scrub_version,
+            "index_version": index_version,
+            "size": size,
+            "mtime_ns": mtime_ns,
+            "chunks": entry.chunks,
+        }
+        attempts = _ATTEMPTS
+        while True:
+            try:
+                with self._database.connection() as connection:
+                    models = connection.execute(_MODELS, prepare=True).fetchall() if replaces else []
+                    row = connection.execute(_put_statement(tuple(models)), values, prepare=True).fetchone()
+                    return Change.INDEXED if row and row[0] else Change.REINDEXED
+            except UniqueViolation:  # somebody else stored this document at the same moment
+                attempts -= 1
+                if not attempts:
+                    raise
+
+    def share_vectors(self) -> None:
+        """Give chunks without a vector that of an equal text: of a moved file, or of a second copy of it."""
+        with self._database.connection() as connection:
+            for (model,) in connection.execute(_MODELS).fetchall():
+                connection.execute(sql.SQL(_SHARE_VECTORS).format(sql.Identifier(f"vectors_{model}")))
+
+    def touch(self, key: uuid.UUID, document: Document, *, size: int, mtime_ns: int) -> None:
+        """Note that a file was read again and says the same as before, perhaps at another time or place."""
+        with self._database.connection() as connection:
+            connection.execute(
+                "update documents set size = %s, mtime_ns = %s, ts = %s, project = %s where id = %s",
+                (size, mtime_ns, document.ts, document.project, key),
+            )
 
     def remove(self, ids: Collection[uuid.UUID]) -> None:
         """Remove documents with their chunks, lexemes and vectors."""
         with self._database.connection() as connection:
             connection.execute("delete from documents where id = any(%s)", (list(ids),))
+
+    def load(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Document]:
+        """Documents as they were stored, by id; ids that are not there are left out."""
+        query = """select id, path, full_path, title, content, content_hash, format, tags, ts, links, redactions,
+                          scrub_version, note, project, ref, role, aliases, edges
+                   from documents where id = any(%s)"""
+        with self._database.connection() as connection:
+            return {
+                key: Document(path, full_path, title, content, content_hash, kind, tuple(tags), ts, tuple(links),
+                              redactions, scrub_version, note, project, ref, role, tuple(aliases),
+                              tuple(Link(**edge) for edge in edges))
+                for (key, path, full_path, title, content, content_hash, kind, tags, ts, links, redactions,
+                     scrub_version, note, project, ref, role, aliases, edges) in connection.execute(query, (list(ids),))
+            }  # fmt: skip
+
+    def accept(self, key: uuid.UUID, document: Document, *, index_version: str) -> None:
+        """Note that newer rules leave a document as it is."""
+        with self._database.connection() as connection:
+            connection.execute(
+                "update documents set scrub_version = %s, content_hash = %s, index_version = %s where id = %s",
+                (document.scrub_version, document.content_hash, index_version, key),
+            )
 
     def counts(self) -> dict[str, int]:
         """Numbers of documents, chunks and redactions in the brain."""
@@ -216,20 +267,16 @@ class DocumentStore:
             return int(row[0]) if row else 0
 
 
-def _chunk_rows(title: str, chunks: Iterable[Chunk], language: Language) -> Iterator[dict[str, object]]:
-    """Title and headings count for a chunk's words, as they do for its vector."""
-    for chunk in chunks:
-        text = embedding_text(title, chunk.heading, chunk.content)
-        terms = document_terms(text, language)
-        yield {
-            "position": chunk.position,
-            "heading": chunk.heading,
-            "content": chunk.content,
-            "content_hash": text_hash(text),
-            "length": len(terms),
-            "tsv": tsvector_literal(terms),
-        }
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+@functools.lru_cache(maxsize=16)
+def _put_statement(models: tuple[tuple[int], ...]) -> bytes:
+    """The statement that stores a document in a brain with these models."""
+    names = sql.SQL(", ").join(map(sql.Identifier, _COLUMNS))
+    return _PUT.format(
+        columns=names,
+        values=sql.SQL(", ").join(map(sql.Placeholder, _COLUMNS)),
+        excluded=sql.SQL(", ").join(sql.SQL("excluded.{}").format(sql.Identifier(name)) for name in _COLUMNS),
+        vectors=sql.SQL("").join(
+            _KEEP_VECTORS.format(name=sql.Identifier(f"kept_{model}"), table=sql.Identifier(f"vectors_{model}"))
+            for (model,) in models
+        ),
+    ).as_bytes()

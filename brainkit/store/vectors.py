@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pgvector import HalfVector
@@ -13,9 +13,9 @@ from psycopg import sql
 from brainkit.embedding import ModelIdentity
 from brainkit.errors import DimensionMismatchError
 from brainkit.store.database import Database
+from brainkit.store.models import count_vectors, register, table_of
 
 MAX_ATTEMPTS = 3
-_FITS_PAGE = 4000
 
 
 class PendingChunk(NamedTuple):
@@ -41,41 +41,29 @@ def text_hash(text: str) -> str:
 class VectorStore:
     """The vectors of one embedding model; made on first use.
 
+    Args:
+        database: the brain.
+        identity: the model; None while its server is down and was never seen: no chunk has a vector then.
+        recipe: settings that make its embedder again.
+
     Raises:
         DimensionMismatchError: the model was stored with another dimension.
     """
 
-    def __init__(self, database: Database, identity: ModelIdentity) -> None:
+    def __init__(
+        self, database: Database, identity: ModelIdentity | None, recipe: Mapping[str, Any] | None = None
+    ) -> None:
         self._database = database
         self.identity = identity
-        with database.connection() as connection, connection.transaction():
-            connection.execute("select pg_advisory_xact_lock(hashtextextended('brainkit models', 0))")
-            find = "select id, dimensions from embedding_models where fingerprint = %s"
-            row = connection.execute(find, (identity.fingerprint,)).fetchone()
-            if row is None:
-                connection.execute(
-                    "insert into embedding_models (name, dimensions, fingerprint) values (%s, %s, %s)",
-                    (identity.name, identity.dimensions, identity.fingerprint),
+        self.model_id = 0
+        if identity is not None:
+            with database.connection() as connection, connection.transaction():
+                self.model_id, dimensions = register(connection, identity, recipe or {})
+            if dimensions != identity.dimensions:
+                raise DimensionMismatchError(
+                    f"{identity.name} gives {identity.dimensions} dimensions, this brain holds {dimensions} for it"
                 )
-                row = connection.execute(find, (identity.fingerprint,)).fetchone()
-                assert row is not None
-                connection.execute(
-                    sql.SQL(
-                        """create table {} (chunk_id bigint primary key references chunks (id) on delete cascade,
-                                            embedding halfvec({}) storage {} not null)"""
-                    ).format(
-                        sql.Identifier(f"vectors_{row[0]}"),
-                        sql.Literal(identity.dimensions),
-                        # In the row itself a vector is read fastest, but a row must fit a page of 8 kB.
-                        sql.SQL("plain" if identity.dimensions <= _FITS_PAGE else "external"),
-                    )
-                )
-            self.model_id, dimensions = int(row[0]), int(row[1])
-        if dimensions != identity.dimensions:
-            raise DimensionMismatchError(
-                f"{identity.name} gives {identity.dimensions} dimensions, this brain holds {dimensions} for it"
-            )
-        self.table = sql.Identifier(f"vectors_{self.model_id}")
+        self.table = table_of(self.model_id)
 
     def pending(self, limit: int, *, after: int = 0, retry: bool = False) -> list[PendingChunk]:
         """Texts still without a vector, each once with all its chunks; those that failed too often only with ``retry``.
@@ -103,9 +91,8 @@ class VectorStore:
 
     def pending_count(self) -> int:
         """Number of chunks without a vector of this model."""
-        query = sql.SQL(
-            "select count(*) from chunks c where not exists (select from {0} v where v.chunk_id = c.id)"
-        ).format(self.table)
+        without = sql.SQL(" where not exists (select from {0} v where v.chunk_id = c.id)").format(self.table)
+        query = sql.SQL("select count(*) from chunks c") + (without if self.model_id else sql.SQL(""))
         with self._database.connection() as connection:
             row = connection.execute(query).fetchone()
             return int(row[0]) if row else 0
@@ -142,8 +129,7 @@ class VectorStore:
     def count(self) -> int:
         """Number of vectors."""
         with self._database.connection() as connection:
-            row = connection.execute(sql.SQL("select count(*) from {0}").format(self.table)).fetchone()
-            return int(row[0]) if row else 0
+            return count_vectors(connection, self.model_id) if self.model_id else 0
 
 
 def _storable(error: str) -> str:

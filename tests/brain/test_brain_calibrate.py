@@ -243,6 +243,7 @@ def test_under_other_settings_the_shipped_threshold_is_used_and_the_reason_names
 ):
     certificate = brain.calibrate(labels)
     other = open_brain(**change)
+    other.embed()  # until then another embedder does not serve
     decision = other.decide(question_about("piano"))
     assert decision.reason.startswith("uncalibrated: ")
     assert f"the certificate is for another {part}: run `brainkit calibrate`" in decision.reason

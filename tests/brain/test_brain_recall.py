@@ -109,8 +109,9 @@ def test_a_secret_in_a_question_reaches_neither_embedder_nor_recall(open_brain, 
     brain = open_brain()
     brain.import_paths(two_roots)
     sent = []
-    embed = brain._embedder.embed_query
-    monkeypatch.setattr(brain._embedder, "embed_query", lambda text: sent.append(text) or embed(text))
+    embedder = brain._models.serving.embedder
+    embed = embedder.embed_query
+    monkeypatch.setattr(embedder, "embed_query", lambda text: sent.append(text) or embed(text))
     recall = brain.recall(f"Is {AWS_KEY} still in use?")
     brain.evidence(f"And is {AWS_KEY} in use?", ["ups.md"])
     assert len(sent) == 2
@@ -125,7 +126,7 @@ def test_without_its_embedder_a_brain_searches_by_words_and_says_so(open_brain, 
     def down(_):
         raise EmbedderUnavailableError("Ollama does not answer.")
 
-    monkeypatch.setattr(brain._embedder, "embed_query", down)
+    monkeypatch.setattr(brain._models.serving.embedder, "embed_query", down)
     reply = brain.ask("Which battery is it?")
     assert not reply.deflected
     assert "The battery is an RBC7." in reply.text
@@ -141,7 +142,7 @@ def test_an_answer_survives_passages_that_cannot_be_embedded(open_brain, two_roo
     def fails(_):
         raise EmbeddingError("no")
 
-    monkeypatch.setattr(brain._embedder, "embed_documents", fails)
+    monkeypatch.setattr(brain._models.serving.embedder, "embed_documents", fails)
     assert "The battery is an RBC7." in brain.ask("Which battery is it?").text
 
 

@@ -165,7 +165,7 @@ def test_import_names_a_file_that_failed(run, notes, monkeypatch):
     def fails(file, **_):
         raise OSError("the disk is on fire")
 
-    monkeypatch.setattr("brainkit.ingestion.sync.read", fails)
+    monkeypatch.setattr("brainkit.ingestion.prepare.read_all", fails)
     result = run("import", notes, code=3)
     assert "failed: notes:ups.md: OSError: the disk is on fire" in result.stderr
     assert "failed: notes:ups.md" not in result.stdout

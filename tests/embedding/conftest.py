@@ -43,12 +43,16 @@ class Reply:
 
 @dataclass
 class Double:
-    """The server: ``behave`` decides each reply, ``calls`` holds the texts of every embedding call."""
+    """The server: ``behave`` decides each reply, ``calls`` holds the texts of every embedding call.
+
+    An ``old`` one is Ollama before 0.3: /api/embeddings, one text a call.
+    """
 
     provider: str
     behave: Callable[[list[str], int], Reply] = lambda texts, number: Reply()
     tags: Reply = field(default_factory=Reply)
     digest: str = DIGEST
+    old: bool = False
     port: int = 0
     calls: list[list[str]] = field(default_factory=list)
     requests: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
@@ -65,6 +69,10 @@ class Double:
         if path == "/api/tags":
             models = [{"model": "nomic-embed-text:latest", "name": "nomic-embed-text:latest", "digest": self.digest}]
             return self.tags, json.dumps({"models": models}).encode() if self.tags.body is None else self.tags.body
+        if self.old:
+            if path == "/api/embed":
+                return Reply(404), b"404 page not found"
+            body = {**body, "input": body["prompt"]}
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         self.calls.append(texts)
         reply = self.behave(texts, len(self.calls))
@@ -72,7 +80,7 @@ class Double:
             return reply, reply.body
         vectors = [vector_of(text) for text in texts] if reply.vectors is None else reply.vectors
         if self.provider == "ollama":
-            good: dict[str, Any] = {"model": body["model"], "embeddings": vectors}
+            good: dict[str, Any] = {"embedding": vectors[0]} if self.old else {"embeddings": vectors}
             bad: dict[str, Any] = {"error": reply.error}
         else:
             data = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
@@ -118,6 +126,12 @@ def running(double: Double) -> Iterator[Double]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is asked, and nobody's home is written to, unless a test sets the variable itself."""
+    monkeypatch.setenv("BOR_VECTOR_CACHE", "off")
 
 
 @pytest.fixture(params=["ollama", "openai"])
@@ -167,6 +181,8 @@ def tools() -> Any:
         vector_of = staticmethod(vector_of)
         unit = staticmethod(unit)
         digest = DIGEST
+        double = Double
+        running = staticmethod(running)
         dimensions = DIMENSIONS
 
     return Tools

@@ -38,7 +38,8 @@ def readme():
 def test_the_commands_are_those_of_the_design():
     assert sorted(COMMANDS) == [
         "brainkit ask", "brainkit calibrate", "brainkit doctor", "brainkit embed", "brainkit eval", "brainkit eval fit",
-        "brainkit import", "brainkit labels check", "brainkit recall", "brainkit status",
+        "brainkit import", "brainkit labels check", "brainkit recall", "brainkit rescrub",
+        "brainkit status",
     ]  # fmt: skip
 
 

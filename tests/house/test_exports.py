@@ -11,25 +11,29 @@ import brainkit
 EXPORTS = {
     "brainkit": """Brain BrainkitError Certificate Decision ImportReport Label Recall Reply RetrievalSettings Settings
         __version__""",
-    "brainkit.answering": "Quote Reply Source deflection extract reply_to suggest",
+    "brainkit.answering": "Quote Reply Source deflection extract logged reply_to suggest",
     "brainkit.chunking": "Chunk JsonChunker MarkdownChunker PythonChunker TextChunker YamlChunker chunk",
     "brainkit.cli": "",
     "brainkit.embedding": """EmbedResult Embedder MiniLMEmbedding ModelIdentity TokenVectors WordLlamaEmbedding
         make_embedder""",
     "brainkit.eval": "",
-    "brainkit.gate": """FEATURES GATES Calibration Certificate Count CrossFit Decision EvidenceGate Gate Interval
-        LabelledEvidence Scored StratumRate Threshold allowed_false_answers certify clopper_pearson cross_fit decide
-        exact_threshold gather labels_needed make_gate shipped_threshold""",
-    "brainkit.ingestion": "EmbedReport FileOutcome ImportReport Importer embed_pending",
-    "brainkit.labels": "STRATA HiddenVariant Label Problem Relevant check hidden_variant load merge save",
-    "brainkit.readers": """Block Document Format FoundFile Skipped TextScrubber blocks front_matter_end parse_python
-        read scan""",
-    "brainkit.retrieval": """Evidence FullDocumentPostprocessor HybridRetriever Recall RecalledChunk RecalledDocument
-        RetrievalSettings Searcher absolute_score""",
+    "brainkit.gate": """Calibration Certificate Count CrossFit Decision EvidenceGate FEATURES GATES Gate Interval
+        LabelledEvidence Scored StratumRate Threshold allowed_false_answers certificate_file certify
+        clopper_pearson cross_fit decide exact_threshold gather labels_needed make_gate read_certificate
+        shipped_threshold threshold_in_force""",
+    "brainkit.ingestion": """EmbedReport FileOutcome ImportReport Importer Model Models Preparer RescrubReport
+        embed_pending open_models preview rescrub""",
+    "brainkit.labels": """HiddenVariant Label Problem Relevant STRATA check given_labels hidden_variant load merge save
+        scrubbed""",
+    "brainkit.readers": """Block Document Format FoundFile Link Skipped TextScrubber blocks front_matter_end git_log
+        parse_python read read_all scan""",
+    "brainkit.retrieval": """ChunkReranker ContextDocument Evidence Filters FullDocumentPostprocessor HybridRetriever
+        Recall RecalledChunk RecalledDocument RetrievalSettings Searcher absolute_score context_documents""",
     "brainkit.scrub": "SCRUB_VERSION Finding ScrubResult ScrubTransform Scrubber scrub",
     "brainkit.scrub.rules": "",
-    "brainkit.store": """Change Database DocumentRow DocumentStore LabelStore Language PendingChunk QueryLog Term
-        VectorStore detect_language document_terms question_terms""",
+    "brainkit.store": """Change Database DocumentRow DocumentStore Entry LabelStore Language PendingChunk QueryLog
+        StoredModel Term VectorStore detect_language document_terms make_entry question_terms serve_with
+        stored_models""",
     "brainkit.store.migrations": "",
     "brainkit.store.migrations.versions": "",
     "brainkit.store.server": "EmbeddedServer Programs",

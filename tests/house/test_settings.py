@@ -18,8 +18,8 @@ WRONG = [
     ("BOR_EMBEDDING_BATCH", "many", "valid integer"),
     ("BOR_THREADS", "0", "greater than or equal to 1"),
     ("BOR_IMPORT_EXTENSIONS", " , ,", "at least one file ending"),
-    ("BOR_IMPORT_MAX_MB", "inf", "less than or equal to 100000"),
-    ("BOR_IMPORT_MAX_MB", "-1", "greater than 0"),
+    ("BOR_MAX_FILE_MB", "inf", "less than or equal to 100000"),
+    ("BOR_MAX_FILE_MB", "-1", "greater than 0"),
     ("BOR_CHUNK_TARGET_CHARS", "199", "greater than or equal to 200"),
     ("BOR_CHUNK_OVERLAP_CHARS", "601", "less than or equal to 600"),
     ("BOR_SCRUB_EMAIL", "perhaps", "valid boolean"),
@@ -31,6 +31,10 @@ WRONG = [
     ("BOR_PG_OSUSER", "Robert'); drop", "match pattern"),
     ("BOR_HOME", "~nobody-of-that-name/brain", "there is no user ~nobody-of-that-name"),
     ("BOR_DATABASE_URL", "mysql://db", "starts with postgresql://"),
+    ("BOR_OLLAMA_URL", "http://amsel:11434,meise:11434", "starts with http://"),
+    ("BOR_OLLAMA_URL", ",", "starts with http://"),
+    ("BOR_EMBEDDING_BASE_URL", "http://amsel/v1,,http://meise/v1", "starts with http://"),
+    ("BOR_VECTOR_CACHE", "~nobody-of-that-name/v", "there is no user ~nobody-of-that-name"),
 ]
 
 
@@ -163,11 +167,29 @@ def test_paths_are_absolute_and_at_home(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert Settings(home="~/b").home == tmp_path / "b"
     assert Settings(scrub_rules="rules.toml").scrub_rules == tmp_path / "rules.toml"
+    assert Settings(vector_cache="~/v").vector_cache == tmp_path / "v"
+    assert Settings(vector_cache="off").vector_cache == "off"
+    assert Settings().vector_cache is None
 
 
 def test_settings_are_frozen():
     with pytest.raises(ValidationError, match="frozen"):
         Settings().embedder = "wordllama"
+
+
+@pytest.mark.parametrize("name", ["ollama_url", "embedding_base_url"])
+@pytest.mark.parametrize("value", ["http://amsel:1", "http://amsel,https://meise", "http://amsel:1, http://meise:2 ,"])
+def test_an_address_or_several(name, value):
+    assert getattr(Settings(**{name: value}), name) == value
+
+
+def test_no_password_of_several_addresses_is_shown():
+    urls = f"http://u:{PASSWORD}@amsel,http://v:{PASSWORD}@meise"
+    settings = Settings(ollama_url=urls)
+    assert PASSWORD not in f"{settings!r} {settings.describe()}"
+    with pytest.raises(SettingsError) as caught:
+        Settings(ollama_url=f"{urls},ftp://w:{PASSWORD}@star")
+    assert PASSWORD not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["ollama_url", "embedding_base_url"])

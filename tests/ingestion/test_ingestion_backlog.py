@@ -7,7 +7,7 @@ from brainkit.chunking import Chunk
 from brainkit.embedding import EmbedResult, ModelIdentity
 from brainkit.errors import EmbedderUnavailableError
 from brainkit.ingestion import EmbedReport, FileOutcome, ImportReport, backlog, embed_pending
-from brainkit.store import DocumentStore, VectorStore
+from brainkit.store import DocumentStore, VectorStore, make_entry
 
 
 class Recorder:
@@ -37,7 +37,7 @@ def filled(database, make_document, monkeypatch):
     store.source_for("/n")
     texts = ["one", "two", "one", "three", "four", "one", "five", "two", "six"]
     chunks = [Chunk(n, "", text) for n, text in enumerate(texts)]
-    store.put("n", "a.md", make_document("a"), chunks, index_version="1", size=1, mtime_ns=1)
+    store.put("n", "a.md", make_entry(make_document("a"), chunks), index_version="1", size=1, mtime_ns=1)
     return VectorStore(database, Recorder.identity)
 
 

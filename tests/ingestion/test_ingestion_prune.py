@@ -79,7 +79,7 @@ def test_a_part_that_could_not_be_read_is_kept(brain, notes):
 @pytest.mark.parametrize("text", ["", "x" * 3000, "\x89PNG" + "\x00" * 50])
 def test_a_file_that_is_there_but_not_taken_any_more_keeps_its_document(brain, notes, open_brain, text):
     (notes / "ups.md").write_bytes(text.encode("latin-1"))
-    report = open_brain(import_max_mb=0.002).import_paths([notes], prune=True)
+    report = open_brain(max_file_mb=0.002).import_paths([notes], prune=True)
     assert [path for path, _ in report.skipped] == ["notes:ups.md"]
     assert paths(brain) == EVERYTHING
 

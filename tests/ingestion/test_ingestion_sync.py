@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from brainkit.errors import DatabaseError, UsageError
-from brainkit.ingestion import ImportReport, sync
+from brainkit.ingestion import ImportReport, prepare, sync
 from brainkit.scrub import Scrubber
 from brainkit.store import DocumentStore
 from brainkit.store.documents import document_id
@@ -71,7 +71,7 @@ def test_every_file_is_in_exactly_one_list(open_brain, notes):
     (notes / "link.md").symlink_to("nowhere.md")
     (notes / "pipe.md").unlink(missing_ok=True)
     os.mkfifo(notes / "pipe.md")
-    report = open_brain(import_max_mb=0.001).import_paths([notes])
+    report = open_brain(max_file_mb=0.001).import_paths([notes])
     assert lists(report) == {
         "notes:blank.md": "skipped",
         "notes:broken.json": "indexed",
@@ -115,10 +115,8 @@ def test_files_that_look_the_same_are_not_even_opened(open_brain, notes, monkeyp
     brain = open_brain()
     brain.import_paths([notes])
     write(notes / "ups.md", "# UPS\n\nThe battery was swapped.\n", time.time() - 60)  # touched since the import
-    opened = []
-    monkeypatch.setattr(sync, "read", lambda file, **_: opened.append(file.path.name) or read(file, **_))
-    from brainkit.readers import read
-
+    opened, read_all = [], prepare.read_all
+    monkeypatch.setattr(prepare, "read_all", lambda file, **_: opened.append(file.path.name) or read_all(file, **_))
     brain.import_paths([notes])
     assert opened == ["ups.md"]
     brain.import_paths([notes])
@@ -273,14 +271,14 @@ def test_a_file_that_vanishes_between_scan_and_read_is_skipped_and_kept_for_now(
 def test_a_file_that_cannot_be_indexed_is_named_scrubbed_and_the_others_go_on(open_brain, notes, monkeypatch, caplog):
     secret = "Herbst" + "2026!"
     write(notes / "odd.md", "odd")
-    chunk = sync.chunk
+    chunk = prepare.chunk
 
     def failing(content, *args, **keywords):
         if content == "odd":
             raise RuntimeError(f"password={secret} \ud800")
         return chunk(content, *args, **keywords)
 
-    monkeypatch.setattr(sync, "chunk", failing)
+    monkeypatch.setattr(prepare, "chunk", failing)
     brain = open_brain()
     report = brain.import_paths([notes])
     assert len(report.indexed) == 3
@@ -293,13 +291,16 @@ def test_a_file_that_cannot_be_indexed_is_named_scrubbed_and_the_others_go_on(op
     assert lists(brain.import_paths([notes]))["notes:odd.md"] == "indexed"
 
 
-def test_a_database_that_goes_away_ends_the_run_and_the_next_one_completes_it(open_brain, notes, monkeypatch):
+@pytest.mark.parametrize("cuts", [1, 2])
+def test_a_database_that_restarts_is_waited_for_and_one_that_stays_away_ends_the_run(
+    open_brain, notes, monkeypatch, cuts
+):
     brain = open_brain()
     put, calls = DocumentStore.put, []
 
     def cut(self, *args, **keywords):
         calls.append(1)
-        if len(calls) == 2:
+        if 2 <= len(calls) < 2 + cuts:
             with psycopg.connect(brain._database._conninfo, autocommit=True) as connection:
                 connection.execute(
                     "select pg_terminate_backend(pid) from pg_stat_activity "
@@ -309,6 +310,9 @@ def test_a_database_that_goes_away_ends_the_run_and_the_next_one_completes_it(op
         return put(self, *args, **keywords)
 
     monkeypatch.setattr(DocumentStore, "put", cut)
+    if cuts == 1:
+        assert sorted(lists(brain.import_paths([notes])).values()) == ["indexed"] * 3
+        return
     with pytest.raises(DatabaseError):
         brain.import_paths([notes])
     monkeypatch.undo()

@@ -37,6 +37,63 @@ def test_windows_1252_with_a_note():
     assert decode(GERMAN.encode("cp1252")) == (GERMAN, ("decoded as windows-1252",))
 
 
+CZECH = "Záloha běží každou noc ve tři hodiny. Příliš žluťoučký kůň.\n"
+POLISH = "Kopia zapasowa działa każdej nocy, zażółć gęślą jaźń.\n"
+RUSSIAN = "Резервная копия запускается каждую ночь в три часа, сервер называется Сова.\n"
+JAPANESE = "バックアップは毎晩三時に実行されます。サーバーの名前はフクロウです。\n"
+GREEK = "Το αντίγραφο ασφαλείας εκτελείται κάθε βράδυ στις τρεις.\n"  # noqa: RUF001
+
+
+@pytest.mark.parametrize("times", [1, 30])
+@pytest.mark.parametrize(
+    ("text", "codec", "name"),
+    [
+        (
+            "La sauvegarde démarre à trois heures, où l\u2019on a ajouté un disque très protégé.\n",
+            "cp1252",
+            "windows-1252",
+        ),
+        ("Más discos el próximo año. ¿Qué pasó? Añadiré ½ más.\n", "latin-1", "windows-1252"),
+        ("Sikkerhedskopien kører også hver nat på serveren.\n", "cp1252", "windows-1252"),
+        ("Perché è così? Più dischi, però la città è lontana.\n", "latin-1", "windows-1252"),
+        (CZECH, "cp1250", "windows-1250"),
+        (CZECH, "iso8859-2", "iso-8859-2"),
+        (POLISH, "cp1250", "windows-1250"),
+        (POLISH, "iso8859-2", "iso-8859-2"),
+        (RUSSIAN, "cp1251", "windows-1251"),
+        (RUSSIAN, "koi8-r", "koi8-r"),
+        (GREEK, "cp1253", "windows-1253"),
+        (JAPANESE, "shift_jis", "shift_jis"),
+        (JAPANESE, "euc_jp", "euc-jp"),
+        (RUSSIAN, "utf-16-le", "utf-16-le"),
+        (RUSSIAN, "utf-16-be", "utf-16-be"),
+        (GREEK, "utf-16-be", "utf-16-be"),
+    ],
+)
+def test_other_encodings_are_detected_and_said(text, codec, name, times):
+    assert decode((text * times).encode(codec)) == (text * times, (f"decoded as {name}",))
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("<meta charset=cp1251>Сова\n".encode("cp1251"), "<meta charset=cp1251>Сова\n"),
+        ("# -*- coding: koi8-r -*-\n# Сова\n".encode("koi8-r"), "# -*- coding: koi8-r -*-\n# Сова\n"),
+        ("charset=utf-8 Grüße\n".encode("cp1252"), "charset=utf-8 Grüße\n"),
+        ("charset=base64 Grüße\n".encode("cp1252"), "charset=base64 Grüße\n"),
+        ("charset=no-such Grüße\n".encode("cp1252"), "charset=no-such Grüße\n"),
+        ("charset=shift_jis é\n".encode("cp1252"), "charset=shift_jis é\n"),
+    ],
+)
+def test_a_declared_encoding_counts_where_it_fits(data, text):
+    assert decode(data).text == text
+
+
+def test_a_file_that_is_mostly_utf8_stays_so():
+    text = "Grüße aus Łódź, žluťoučký kůň. "
+    assert decode(text.encode() * 20 + b"\xb3\xbf\xb3\xbf" + text.encode()).text == text * 20 + "³¿³¿" + text
+
+
 def test_one_bad_byte_spoils_no_neighbour():
     assert decode("Grüße ".encode() + b"\xe4" + " Ödnis".encode()).text == "Grüße ä Ödnis"
 

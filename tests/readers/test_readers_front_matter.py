@@ -30,6 +30,20 @@ def test_title_and_tags(body, title, tags):
 
 
 @pytest.mark.parametrize(
+    ("body", "aliases"),
+    [
+        ("aliases: [Owl, the old server, Owl]", ("Owl", "the old server")),
+        ("aliases:\n- 7\n- [no]\nalias: C#", ("7", "C#")),
+        ("alias: Owl, old server", ("Owl", "old server")),
+        ("aliases: {a: b}", ()),
+        ("aliases:", ()),
+    ],
+)
+def test_aliases(body, aliases):
+    assert read_front_matter(fence(body)).aliases == aliases
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("2024-05-01", datetime(2024, 5, 1, tzinfo=UTC)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brainkit.readers import blocks, front_matter_end
-from brainkit.readers.markdown import links, prose, tags
+from brainkit.readers.markdown import closing, edges, prose, tags
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,56 @@ def test_links():
         "[web](https://a.example/b.md) [mail](mailto:a@example.org) [here](#top) [root](/etc) ![img](p.png) [[]] [a]() "
         "[s](e%20f.md) [n](%00.md) [t](%0A.md)"
     )
-    assert links(text) == ("Note", "dir/Other note", "embed", "b.md", "../x/y.md", "e f.md")
+    assert tuple(dict.fromkeys(edge.target for edge in edges(text))) == (
+        "Note",
+        "dir/Other note",
+        "embed",
+        "b.md",
+        "../x/y.md",
+        "e f.md",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "edge"),
+    [
+        ("[[Note]]", ("Note", "", "", "wikilink")),
+        ("[[dir/Note#Part two|shown]]", ("dir/Note", "Part two", "shown", "wikilink")),
+        ("[[Note|shown#Part]]", ("Note", "Part", "shown", "wikilink")),
+        ("[[Note|C#]]", ("Note", "", "C#", "wikilink")),
+        ("[[Note#^block-1]]", ("Note", "^block-1", "", "wikilink")),
+        (r"| [[Note\|shown]] |", ("Note", "", "shown", "wikilink")),
+        ("![[plan.png|300]]", ("plan.png", "", "300", "embed")),
+        ("[shown](a%20b.md#top 'title')", ("a b.md", "top", "shown", "markdown")),
+    ],
+)
+def test_edges(text, edge):
+    assert edges(text) == (edge,)
+
+
+@pytest.mark.parametrize("text", ["[[#Part]]", "[[]]", "[a](#top)", "[a](https://x.example/b.md)", "[a](/etc/b.md)"])
+def test_links_to_nowhere_else_are_no_edges(text):
+    assert edges(text) == ()
+
+
+def test_an_edge_comes_once_and_not_for_ever():
+    assert len(edges("[[a]] [[a]] [[a|b]]")) == 2
+    assert len(edges(" ".join(f"[[n{n}]]" for n in range(600)))) == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("```\na", "```"),
+        ("```\na\n```\nb", ""),
+        ("~~~~\n~~~\n", "~~~~"),
+        ("<!-- a", "-->"),
+        ("<!-- a -->", ""),
+        ("a", ""),
+    ],
+)
+def test_what_is_left_open_is_known(text, end):
+    assert closing(text) == end
 
 
 def test_tags():

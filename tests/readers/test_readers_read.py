@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from brainkit.readers import Document, FoundFile, Skipped, read, scan
+from brainkit.readers import Document, FoundFile, Link, Skipped, read, read_all, scan
 from brainkit.scrub import Scrubber
 
 NOTE = """---
@@ -51,6 +52,8 @@ def test_a_note(tmp_path, load):
         redactions={"token": 4},
         scrub_version="fake-1",
         note="",
+        role="note",
+        edges=(Link("DNS", "", "", "wikilink"), Link("mail.md", "", "mail", "markdown")),
     )
 
 
@@ -87,7 +90,26 @@ def test_titles(load, name, text, title):
         ("a.py", "print 1", "python", "not parsed as Python: chunked as text"),
         ("a.py", "x\\\0 = 1", "python", "1 NUL character removed; not parsed as Python: chunked as text"),
         ("a.py", "x=1\n" * 600_000, "python", "not parsed as Python: chunked as text"),
-        ("a.toml", "a = 1", "text", ""),
+        ("a.yml", "a: 1\na: 2\n- b\n", "yaml", "invalid YAML: chunked by its top-level lines"),
+        ("a.yml", "a:\n\t- b", "yaml", "invalid YAML: chunked by its top-level lines"),
+        ("a.yml", "{{- if .x }}\n\t- b\n{{- end }}", "yaml", ""),
+        ("a.yml", "x: &a [1]\ny: *a\n---\nz: !odd 1", "yaml", ""),
+        ("a.yml", "a: b: c\n" * 25_001, "yaml", ""),  # too long to be looked at
+        ("a.toml", "a = 1", "toml", ""),
+        ("a.toml", "a = = 1", "text", "invalid TOML: chunked as text"),
+        ("a.ini", "[a]\nb = 1", "ini", ""),
+        ("nginx.conf", "server {\n  listen 80;\n}", "text", ""),
+        (".env.local", "export A=1", "ini", ""),
+        ("a.timer", "[Timer]\nOnCalendar=daily", "unit", ""),
+        ("Dockerfile.dev", "FROM scratch", "dockerfile", ""),
+        ("main.tf", 'variable "a" {}', "terraform", ""),
+        ("a.html", "<script>x</script>", "text", "no text in its HTML: kept as it is"),
+        ("a.html", "<p>x", "html", ""),
+        ("a.ipynb", "{}", "text", "invalid notebook: kept as text"),
+        ("a.ipynb", "[" * 100_000, "text", "invalid notebook: kept as text"),
+        ("a.csv", "x" * 200_000, "text", "no table: kept as text"),
+        ("a.csv", "a\0,b\n1,2\n", "csv", "1 NUL character removed"),
+        ("a.jsonl", '{"a": 1}\n{"a"', "text", ""),
         ("a.md", "---\n- x\n---\ntext", "markdown", "front matter holds no keys: kept as text"),
         ("a.md", b"caf\xe9", "markdown", "decoded as windows-1252"),
     ],
@@ -202,3 +224,99 @@ def test_an_ending_does_not_hide_a_secret_in_a_name(tmp_path, name):
     document = read(found, scrubber=Scrubber())
     value = name.partition("=")[2].partition(".")[0]
     assert value not in document.path + document.full_path + document.title
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("a.md", "note"), ("a.txt", "note"), ("a.rst", "note"), ("a.org", "note"), ("a.html", "note"),
+        ("a.yaml", "config"), ("a.json", "config"), ("a.toml", "config"), ("a.conf", "config"),
+        ("a.service", "config"), ("Dockerfile", "config"), ("Caddyfile", "config"), ("a.tf", "config"),
+        ("a.py", "code"), ("a.ipynb", "code"), ("a.csv", "data"), ("a.jsonl", "data"),
+    ],
+)  # fmt: skip
+def test_roles(load, name, role):
+    assert load(name, "x").role == role
+
+
+@pytest.mark.parametrize(("name", "title"), [("backup.timer", "backup.timer"), ("Dockerfile.dev", "Dockerfile.dev")])
+def test_what_its_ending_tells_apart_is_titled_by_its_whole_name(load, name, title):
+    assert load(name, "[Timer]").title == title
+
+
+def test_what_conversion_spells_out_is_scrubbed_too(load):
+    page = load("a.html", "<title>to&#107;-1</title><p>key to&#107;-23 <a href='to%6b-1.md'>x</a>")
+    assert (page.title, page.content) == ("[REDACTED:token]", "key [REDACTED:token] [x](to%6b-1.md)\n")
+    assert page.links == ("[REDACTED:token].md",)
+    book = load("a.ipynb", '{"cells": [{"cell_type": "markdown", "source": ["# to\\u006b-1"]}]}')
+    assert (book.title, book.content) == ("[REDACTED:token]", "# [REDACTED:token]\n")
+    talk = load(
+        "a.jsonl", '{"role": "user", "content": "to\\u006b-1", "sessionId": "to\\u006b-2", "cwd": "/to\\u006b-3"}'
+    )
+    assert talk.content == "## user\n\n[REDACTED:token]\n"
+    assert (talk.title, talk.ref, talk.project) == ("[REDACTED:token]",) * 3
+    assert page.redactions == book.redactions == talk.redactions == {"token": 1}
+
+
+def test_the_redactions_of_a_file_are_counted_once(tmp_path, scrubber):
+    lines = [f'{{"messages": [{{"role": "user", "content": "tok-{n}"}}]}}' for n in range(3)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    documents = read_all(FoundFile(Path("a.jsonl"), tmp_path / "a.jsonl", 1, 0), scrubber=scrubber)
+    assert [dict(document.redactions) for document in documents] == [{"token": 3}, {}, {}]
+
+
+def test_aliases_and_headings_of_links(load):
+    text = '---\naliases: [Owl, "t\\x6fk-1", Owl]\n---\n[see](b.md#to%6b-2) [see](b.md#tok%2d3) ![[c]]\n'
+    note = load("a.md", text)
+    assert note.aliases == ("Owl", "[REDACTED:token]")
+    assert note.edges == (Link("b.md", "[REDACTED:token]", "see", "markdown"), Link("c", "", "", "embed"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title", "tags"),
+    [
+        ("a.rst", "======\nBackup\n======\n\nText\n----\n", "Backup", ()),
+        ("a.rst", "Plain words\n\nShort\n--\n\nHead\n~~~~\n", "Head", ()),
+        ("a.rst", "no heading", "a", ()),
+        ("a.org", "#+TITLE: My file\n#+FILETAGS: :home:net:\n* Other", "My file", ("home", "net")),
+        ("a.org", "text\n* TODO Fix it :urgent:\n", "Fix it", ()),
+        ("a.org", "text *bold*\n", "a", ()),
+    ],
+)
+def test_titles_and_tags_of_rst_and_org(load, name, text, title, tags):
+    document = load(name, text)
+    assert (document.title, document.tags, document.content) == (title, tags, text)
+
+
+def test_the_date_of_an_org_file(load):
+    assert load("a.org", "#+DATE: <2024-05-01 Wed>\n").ts == datetime(2024, 5, 1, tzinfo=UTC)
+    assert load("a.org", "#+DATE: today\n").ts == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+
+
+def bearer():
+    return "at5G6zi" + "Qx9m2"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.jsonl", json.dumps({"role": "user", "content": f'or\nPASSWORD = "{bearer()}"\n"x"'})),
+        (
+            "a.jsonl",
+            '{"role": "user", "content": "go"}\n'
+            + json.dumps(
+                {"role": "assistant", "content": [{"type": "tool_use", "name": "sh", "input": {
+                    "command": "x" * 280 + f'\n export DB_PASSWORD="{bearer()}"\n'}}]}
+            ),
+        ),
+        ("a.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": ["P\n", f'password = "{bearer()}"\n']}]})),
+        ("a.html", f"<p>db_<b>x</b></p><pre>password: &quot;{bearer()}&quot;</pre>"),
+        ("a.csv", f'what,text\na,"password = ""{bearer()}"""\n'),
+    ],
+)  # fmt: skip
+def test_no_syntax_hides_a_secret_from_the_real_scrubber(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    (document,) = read_all(FoundFile(Path(name), tmp_path / name, 1, 0), scrubber=Scrubber())
+    assert document.format != "text"
+    assert bearer()[:5] not in repr(document)
+    assert sum(document.redactions.values()) >= 1

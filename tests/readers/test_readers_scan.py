@@ -174,7 +174,7 @@ def test_what_is_no_ordinary_file(tmp_path, put, look):
     assert found == ["exact.md"]
     assert skipped == {
         "empty.md": "empty",
-        "large.md": "too large: 0.0 MB, and 0.001 MB may be read (BOR_IMPORT_MAX_MB)",
+        "large.md": "too large: 0.0 MB, and 0.001 MB may be read (BOR_MAX_FILE_MB)",
         "pipe.md": "not a regular file",
         "socket.md": "not a regular file",
     }

@@ -16,9 +16,12 @@ from llama_index.core.schema import (
     RelatedNodeInfo,
     TextNode,
 )
+from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 
 import brainkit.retrieval
-from brainkit.retrieval import FullDocumentPostprocessor, HybridRetriever
+from brainkit.errors import UsageError
+from brainkit.retrieval import Filters, FullDocumentPostprocessor, HybridRetriever
+from brainkit.retrieval.metadata import filters_of
 
 LONG = (
     "# Pool\n\n"
@@ -57,6 +60,7 @@ def test_nodes_are_the_chunks_of_a_recall(brain):
             "path": chunk.document_path,
             "title": chunk.title,
             "heading": chunk.heading,
+            "ts": chunk.ts.isoformat(),
             "cosine": chunk.cosine,
             "dense_rank": chunk.dense_rank,
             "lexical_rank": chunk.lexical_rank,
@@ -123,6 +127,122 @@ def test_nodes_of_other_stores_and_of_removed_documents_are_left_out(brain):
     post = FullDocumentPostprocessor(documents=brain._documents.contents, max_documents=9)
     assert [node.node.node_id for node in post.postprocess_nodes(nodes)] == [known.node.ref_doc_id]
     assert post.class_name() == "FullDocumentPostprocessor"
+
+
+def test_copies_are_given_once_and_named(brain, tmp_path):
+    text = "# UPS\n\n" + " ".join(f"word{n}" for n in range(200)) + " the battery is new\n"
+    (tmp_path / "notes" / "copy-1.md").write_text(text)
+    (tmp_path / "notes" / "copy-2.md").write_text(text.replace("word7 ", "word-seven "))
+    brain.import_paths([tmp_path / "notes"])
+    retriever = brain.as_retriever(k=20)
+    nodes = retriever.retrieve("word1 word2 battery is new")
+    full = retriever.full_documents(3).postprocess_nodes(nodes)
+    assert len({node.node.metadata["path"] for node in full}) == 3
+    (first,) = (node for node in full if node.node.metadata["path"].startswith("copy"))
+    assert first.node.metadata["also"] == [
+        {"copy-1.md": "copy-2.md", "copy-2.md": "copy-1.md"}[first.node.metadata["path"]]
+    ]
+
+
+def test_compressed_documents_hold_the_found_sections_in_reading_order(brain):
+    retriever = brain.as_retriever(k=4)
+    nodes = [
+        n for n in retriever.retrieve("part 7 and part 2 of the tank pool") if n.node.metadata["path"] == "pool.md"
+    ]
+    (full,) = retriever.full_documents(1, compress=True).postprocess_nodes(nodes)
+    text = full.node.get_content(MetadataMode.NONE)
+    assert full.node.metadata["compressed"] is True
+    assert len(text) < len(LONG)
+    parts = text.split("\n\n[...]\n\n")
+    assert len(parts) == len(nodes)
+    places = [LONG.index(part.rpartition("\n")[2][:40]) for part in parts]
+    assert places == sorted(places)
+    for node in nodes:
+        assert node.node.get_content(MetadataMode.NONE) in text
+    (short,) = retriever.full_documents(1, compress=True).postprocess_nodes(retriever.retrieve("resolver eule")[:1])
+    assert short.node.get_content(MetadataMode.NONE) == "# DNS\n\nThe resolver is eule.\n"  # nothing to leave out
+    assert "compressed" not in short.node.metadata
+
+
+def test_rerankers_of_the_string_as_a_postprocessor(brain):
+    searcher = brain._searcher
+    retriever = HybridRetriever(lambda question: brain.recall(question, 9), brain._documents.contents, searcher.rerank)
+    question = "Which part of the pool is full?"
+    nodes = retriever.retrieve(question)
+    post = retriever.reranker("mmr(0.5)")
+    found = post.postprocess_nodes(nodes, query_str=question)
+    assert {node.node.node_id for node in found} == {node.node.node_id for node in nodes}
+    scores = [node.score for node in found]
+    assert scores == sorted(scores, reverse=True)
+    wanted = brain.recall(question, 9, retrieval="hybrid+mmr(0.5)").chunks
+    assert found[0].node.node_id == str(wanted[0].chunk_id)
+    assert post.class_name() == "ChunkReranker"
+    with pytest.raises(UsageError, match="needs the question"):
+        post.postprocess_nodes(nodes)
+    with pytest.raises(UsageError, match="no chunk of a brain"):
+        post.postprocess_nodes([NodeWithScore(node=TextNode(text="x"), score=1.0)], query_str="x")
+    with pytest.raises(UsageError, match="cannot rerank"):
+        HybridRetriever(brain.recall, brain._documents.contents).reranker("mmr(0.5)")
+
+
+def test_a_retriever_with_filters(brain):
+    def recall(question, filters):
+        return brain._searcher.recall(question, brain.retrieval, k=9, filters=filters)
+
+    given = MetadataFilters(filters=[MetadataFilter(key="path", value="d*.md")])
+    for filters in (given, Filters(path="d*.md")):
+        nodes = HybridRetriever(recall, brain._documents.contents, filters=filters).retrieve("the pool of the battery")
+        assert {node.node.metadata["path"] for node in nodes} == {"dns.md"}
+
+
+OR, NOT = FilterCondition.OR, FilterCondition.NOT
+
+
+@pytest.mark.parametrize(
+    ("filters", "condition", "wanted"),
+    [
+        (
+            [("source", "==", "a"), ("format", "in", ["yaml", "json"])],
+            None,
+            {"source": ("a",), "format": ("yaml", "json")},
+        ),
+        ([("tags", "contains", "dns")], None, {"tag": ("dns",)}),
+        ([("path", "==", "a/*"), ("path", "==", "b/*")], OR, {"path": ("a/*", "b/*")}),
+        ([("role", "any", ["note"])], OR, {"role": ("note",)}),
+        ([], None, {}),
+    ],
+)
+def test_llama_index_filters_mean_the_same_here(filters, condition, wanted):
+    made = [MetadataFilter(key=key, operator=FilterOperator(sign), value=value) for key, sign, value in filters]
+    more = {"condition": condition} if condition else {}
+    assert filters_of(MetadataFilters(filters=made, **more)).given == wanted
+
+
+def test_times_and_nested_filters():
+    after = MetadataFilter(key="ts", operator=FilterOperator.GTE, value="2026-01-01")
+    before = MetadataFilter(key="ts", operator=FilterOperator.LT, value="2026-02-01")
+    nested = MetadataFilters(filters=[after, MetadataFilters(filters=[before, MetadataFilter(key="tag", value="x")])])
+    assert filters_of(nested) == Filters(after="2026-01-01", before="2026-02-01", tag="x")
+
+
+@pytest.mark.parametrize(
+    ("filters", "condition", "part"),
+    [
+        ([("content", "==", "x")], None, "'content' cannot be filtered by; allowed are source, project"),
+        ([("id = 1 or 1", "==", "x")], None, "cannot be filtered by"),
+        ([("path", "!=", "x")], None, "path != is not possible"),
+        ([("ts", "==", "2026-01-01")], None, "ts == is not possible"),
+        ([("tag", "==", "a"), ("tag", "==", "b")], None, "tag is filtered twice"),
+        ([("tag", "==", "a"), ("path", "==", "b")], OR, "an `or` of different keys"),
+        ([("tag", "==", "a")], NOT, "is not possible"),
+        ([("tag", "==", 5)], None, "tag = 5 is not allowed"),
+    ],
+)
+def test_filters_that_cannot_be(filters, condition, part):
+    made = [MetadataFilter(key=key, operator=FilterOperator(sign), value=value) for key, sign, value in filters]
+    with pytest.raises(UsageError) as caught:
+        filters_of(MetadataFilters(filters=made, **({"condition": condition} if condition else {})))
+    assert part in str(caught.value)
 
 
 def test_it_serves_a_query_engine_of_llama_index(brain):

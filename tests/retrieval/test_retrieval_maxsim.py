@@ -10,7 +10,7 @@ import pytest
 
 from brainkit.embedding import TokenVectors
 from brainkit.errors import RetrievalSettingsError
-from brainkit.retrieval.maxsim import FUNCTION_WORD, MaxSim
+from brainkit.retrieval.maxsim import FUNCTION_WORD, MaxSim, late_interaction
 from brainkit.retrieval.recall import RecalledChunk
 
 X, Y = [1.0, 0.0], [0.0, 1.0]
@@ -39,21 +39,41 @@ def vectors(*rows):
     return np.array(rows, np.float32).reshape(len(rows), 2)
 
 
-def test_the_weighted_mean_of_best_matches_is_added():
-    # "ups" weighs 3, "the" as a function word .05; chunk 1 matches ups by .6 and the by 1, chunk 2 by 1 and 0
+def test_its_three_parts_by_hand():
+    # ups weighs the root of 3, "the" as a function word that of .05; a stretch holds the whole of these short chunks
     model = Tokens({
         "the ups": (["the", "ups"], vectors(Y, X)),
         "a": (["m", "n"], vectors(SLANT, Y)),
         "b": (["k"], vectors(X)),
     })  # fmt: skip
-    found = MaxSim(model).rerank(
-        "the ups", {"ups": 3.0}, [chunk(1, "a", 0.5), chunk(2, "b", 0.4)], first=2, weight=0.75
-    )
-    late_a = (FUNCTION_WORD * 1.0 + 3.0 * 0.6) / 3.05
-    late_b = (FUNCTION_WORD * 0.0 + 3.0 * 1.0) / 3.05
+    found = MaxSim(model).rerank("the ups", {"ups": 3.0}, [chunk(1, "a", 0.5), chunk(2, "b", 0.4)], first=2, weight=0.8)
+    the, ups = FUNCTION_WORD**0.5, 3.0**0.5
+    best_a, best_b = (the * 1.0 + ups * 0.6) / (the + ups), (the * 0.0 + ups * 1.0) / (the + ups)
+    # the question's mean points at 45 degrees; the stretch of a, (.6, 1.8), and that of b, (1, 0), are this far from it
+    span_a, span_b = (0.6 + 1.8) / (2**0.5 * (0.6**2 + 1.8**2) ** 0.5), 1 / 2**0.5
+    late_a, late_b = (5 / 6 * best + 1 / 6 * span for best, span in ((best_a, span_a), (best_b, span_b)))
     assert [c.chunk_id for c in found] == [2, 1]
-    assert found[0].score == pytest.approx(0.4 + 0.75 * late_b, abs=1e-3)
-    assert found[1].score == pytest.approx(0.5 + 0.75 * late_a, abs=1e-3)
+    assert [c.late for c in found] == pytest.approx([late_b, late_a], abs=1e-3)
+    assert [c.score for c in found] == pytest.approx([0.4 + 0.8 * late_b, 0.5 + 0.8 * late_a], abs=1e-3)
+
+
+def test_words_that_stand_together_count_more_than_words_far_apart():
+    asked, other = vectors(X, Y), [[-1.0, 0.0]] * 40
+    together, apart = vectors(*other, X, Y, *other), vectors(X, *other, *other, Y)
+    even = np.ones(2)
+    near, far = late_interaction(asked, together, even), late_interaction(asked, apart, even)
+    assert near > far
+    # apart, the best stretch of sixteen holds one of the two, to which the other is at a right angle: half is missing
+    assert far == pytest.approx(1 / 3 + 1 / 2 * 0.5 + 1 / 6 * span_of(apart, asked), abs=1e-6)
+    assert near == pytest.approx(1 / 3 + 1 / 2 + 1 / 6 * span_of(together, asked), abs=1e-6)
+
+
+def span_of(rows, asked):
+    """Cosine of the question's mean with the best stretch of eight tokens, every fourth of which is looked at."""
+    starts = range(0, len(rows) - 4, 4)
+    sums = [rows[start : start + 8].sum(axis=0) for start in starts]
+    whole = asked.mean(axis=0)
+    return max(float(s @ whole / (np.linalg.norm(s) * np.linalg.norm(whole) + 1e-12)) for s in sums)
 
 
 def test_wordpieces_take_the_weight_of_their_word_without_accents():

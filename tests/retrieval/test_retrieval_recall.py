@@ -55,7 +55,7 @@ class Broken:
     """An embedder whose server answers with an error; the vectors it made before are in the brain."""
 
     def __init__(self, brain, error):
-        self.identity, self.name, self.error = brain._embedder.identity, "broken", error
+        self.identity, self.name, self.error = brain._models.serving.embedder.identity, "broken", error
 
     def embed_query(self, text):
         raise self.error
@@ -65,7 +65,7 @@ class Broken:
 
 
 def with_embedder(brain, embedder):
-    return Searcher(brain._database, embedder, brain._vectors, brain._documents)
+    return Searcher(brain._database, embedder, brain._models.serving.vectors, brain._documents)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_the_right_document_comes_first(brain, question, path):
 
 def test_cosines_are_those_of_the_embedder(brain):
     question = "When was the battery swapped?"
-    asked = brain._embedder.embed_query(question)
+    asked = brain._models.serving.embedder.embed_query(question)
     for chunk in brain.recall(question, k=50).chunks:
         lead = f"{chunk.title}\n" if chunk.title and chunk.title not in chunk.heading + chunk.text else ""
         lead += f"{chunk.heading}\n" if chunk.heading and chunk.heading not in chunk.text else ""
-        (vector,) = brain._embedder.embed_documents([lead + chunk.text]).vectors
+        (vector,) = brain._models.serving.embedder.embed_documents([lead + chunk.text]).vectors
         assert chunk.cosine == pytest.approx(float(vector @ asked), abs=1e-3)
 
 
@@ -249,11 +249,11 @@ def test_the_embedding_of_a_question_is_kept_for_a_while(brain, monkeypatch):
     asked = []
 
     class Counting:
-        identity, name = brain._embedder.identity, "counting"
+        identity, name = brain._models.serving.embedder.identity, "counting"
 
         def embed_query(self, text):
             asked.append(text)
-            return brain._embedder.embed_query(text)
+            return brain._models.serving.embedder.embed_query(text)
 
         def token_vectors(self, texts):
             return None
@@ -262,7 +262,7 @@ def test_the_embedding_of_a_question_is_kept_for_a_while(brain, monkeypatch):
     for question in ("one", "two", "one", " one ", "three", "four", "five", "one", "five"):
         search.recall(question, RetrievalSettings(), k=1)
     assert asked == ["one", "two", "three", "four", "five", "one"]
-    search.recall("other", RetrievalSettings(), k=1, vector=brain._embedder.embed_query("pool"))
+    search.recall("other", RetrievalSettings(), k=1, vector=brain._models.serving.embedder.embed_query("pool"))
     assert "other" not in asked
 
 

@@ -17,7 +17,16 @@ parse = RetrievalSettings.parse
 counts = st.integers(1, 10_000)
 weights = st.floats(0, 100)
 ranks = st.sampled_from(["bm25", "ts_rank", "ts_rank_cd"])
-rerank = st.one_of(st.just({}), st.fixed_dictionaries({"maxsim": counts, "maxsim_weight": weights}))
+rerank = st.fixed_dictionaries(
+    {},
+    optional={
+        "maxsim": counts,
+        "rerank": counts,
+        "recency": st.integers(0, 100_000),
+        "mmr": st.floats(0, 1),
+        "top": st.integers(1, 100),
+    },
+)
 fields = st.one_of(
     st.fixed_dictionaries({"mode": st.just("dense"), "dense": counts}),
     st.fixed_dictionaries({"mode": st.just("lexical"), "lexical": counts, "rank": ranks}),
@@ -56,6 +65,7 @@ def test_every_valid_setting_parses_back_from_its_string(chosen, docs, reranker)
         "dense(30)",
         "dense(7,docs=1)+maxsim(10)",
         "lexical(30,rank=bm25)",
+        "dense(30,top=3)+maxsim(5)+rerank(20,model=BAAI/bge-reranker-v2-m3)+recency(180d)+mmr(0.7)",
     ],
 )
 def test_canonical_strings_print_as_they_are_written(text):
@@ -71,7 +81,8 @@ def test_canonical_strings_print_as_they_are_written(text):
         ("hybrid(alpha=1.0,dense=5)", "hybrid(dense=5,lexical=30,fusion=convex,alpha=1,docs=2)"),
         ("dense(dense=9, docs=2)", "dense(9)"),
         ("lexical", "lexical(30,rank=bm25)"),
-        ("dense + maxsim ( 10 , weight = 0.75 )", "dense(30)+maxsim(10)"),
+        ("dense + maxsim ( 10 , weight = 1.50 )", "dense(30)+maxsim(10)"),
+        ("dense+mmr(.5)+Recency(90)+maxsim(9)", "dense(30)+maxsim(9)+recency(90d)+mmr(0.5)"),
     ],
 )
 def test_what_is_left_out_takes_its_default(text, canonical):
@@ -105,11 +116,20 @@ def test_the_shipped_setting_is_the_default_in_canonical_form():
         ("hybrid(alpha=half)", ["alpha=half"]),
         ("hybrid(fusion=rrf,wd=0,wl=0)", ["nothing to rank by"]),
         ("dense(30)+maxsin(10)", ["'maxsin' is not a suffix", "did you mean maxsim?"]),
-        ("dense(30)+recency(180d)", ["'recency' is not a suffix", "allowed are maxsim"]),
+        (
+            "dense(30)+recncy(180d)",
+            ["'recncy' is not a suffix", "did you mean recency?", "allowed are maxsim, rerank, recency, mmr"],
+        ),
         ("dense(30)+maxsim(10,wait=1)", ["'wait' is not a part of +maxsim(10)", "weight"]),
-        ("dense(30)+maxsim", ["+maxsim without a number of chunks"]),
-        ("dense(30)+maxsim(0)", ["+maxsim without a number of chunks"]),
+        ("dense(30)+maxsim", ["+maxsim without a number is not allowed; write +maxsim(10)"]),
+        ("dense(30)+maxsim(0)", ["+maxsim without a number is not allowed; write +maxsim(10)"]),
         ("dense(30)+maxsim(ten)", ["maxsim=ten is not allowed"]),
+        ("dense(30)+mmr(1)", ["+mmr without a number", "+mmr(0.7)"]),
+        ("dense(30)+mmr(2)", ["mmr=2", "0 to 1"]),
+        ("dense(30)+recency(6m)", ["recency=6m", "0 to 100000"]),
+        ("dense(30)+recency", ["+recency without a number", "+recency(180d)"]),
+        ("dense(30)+rerank(20,model=a b)", ["model=a b is not allowed"]),
+        ("dense(30,top=0)", ["top=0", "1 to 100"]),
         ("dense(30)+maxsim(10,weight=101)", ["weight=101", "0 to 100"]),
         ("dense(30)+maxsim(10)+maxsim(5)", ["given twice"]),
         ("dense(30)+", ["ends in +"]),

@@ -11,7 +11,7 @@ import pytest
 from brainkit.chunking import Chunk
 from brainkit.embedding import ModelIdentity
 from brainkit.errors import DatabaseError
-from brainkit.store import Change, Database, DocumentStore, VectorStore
+from brainkit.store import Change, Database, DocumentStore, VectorStore, make_entry
 from brainkit.store.documents import document_id
 from brainkit.store.vectors import embedding_text
 
@@ -28,7 +28,7 @@ def chunks(*texts):
 
 
 def put(store, document, *texts, path="a.md", version="1", source="notes", size=10, mtime_ns=20):
-    return store.put(source, path, document, chunks(*texts), index_version=version, size=size, mtime_ns=mtime_ns)
+    return store.put(source, path, make_entry(document, chunks(*texts)), index_version=version, size=size, mtime_ns=mtime_ns)
 
 
 def rows(database, query, *values):
@@ -74,18 +74,11 @@ def test_ids_depend_on_source_and_path_alone(store, make_document):
     assert [row.id for row in store.rows().values()] == [document_id("notes", "a.md")]
 
 
-def test_the_same_again_changes_nothing_but_size_and_time(database, store, make_document):
+def test_a_touch_changes_nothing_but_size_time_and_place(database, store, make_document):
     put(store, make_document("pool"), "pool")
     before = rows(database, "select id, indexed_at from documents"), rows(database, "select * from chunks")
-    taken = []
-
-    def lazily():
-        taken.append(1)
-        yield from chunks("pool")
-
-    change = store.put("notes", "a.md", make_document("pool"), lazily(), index_version="1", size=11, mtime_ns=21)
-    assert change is Change.UNCHANGED
-    assert not taken
+    store.touch(document_id("notes", "a.md"), make_document("pool", project="homelab"), size=11, mtime_ns=21)
+    assert rows(database, "select project from documents") == [("homelab",)]
     assert before == (rows(database, "select id, indexed_at from documents"), rows(database, "select * from chunks"))
     row = store.rows("notes")["a.md"]
     assert (row.size, row.mtime_ns) == (11, 21)
@@ -105,7 +98,6 @@ def test_a_document_without_chunks(database, store, make_document):
     assert put(store, make_document("tank"), "tank") is Change.REINDEXED
     assert put(store, make_document("none")) is Change.REINDEXED
     assert rows(database, "select count(*) from chunks") == rows(database, "select count(*) from lexemes") == [(0,)]
-    assert put(store, make_document("none"), "unseen") is Change.UNCHANGED
 
 
 def test_vectors_of_unchanged_chunks_are_kept_and_of_equal_texts_shared(database, store, make_document):
@@ -146,19 +138,6 @@ def test_a_text_that_cannot_be_stored_leaves_the_old_document_whole(database, st
         put(store, make_document("new\0"), "new")
     with pytest.raises(UnicodeEncodeError):
         put(store, make_document("new"), "new \ud800")
-    assert rows(database, "select d.content, c.content from documents d join chunks c on true") == [("old", "old")]
-    assert put(store, make_document("new"), "new") is Change.REINDEXED
-
-
-def test_a_chunk_that_breaks_in_the_making_leaves_the_old_document_whole(database, store, make_document):
-    put(store, make_document("old"), "old")
-
-    def breaking():
-        yield Chunk(0, "", "new")
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        store.put("notes", "a.md", make_document("new"), breaking(), index_version="1", size=1, mtime_ns=1)
     assert rows(database, "select d.content, c.content from documents d join chunks c on true") == [("old", "old")]
     assert put(store, make_document("new"), "new") is Change.REINDEXED
 
@@ -237,15 +216,7 @@ def test_a_database_that_goes_away_is_a_database_error(database, store, make_doc
     with database.connection() as connection:
         pid = connection.info.backend_pid
 
-    def cut():
-        with database.connection() as connection:
-            connection.execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
-                " and pid <> pg_backend_pid()"
-            )
-        yield Chunk(0, "", "new")
-
-    with pytest.raises(DatabaseError):
-        store.put("notes", "a.md", make_document("new"), cut(), index_version="1", size=1, mtime_ns=1)
-    assert pid
+    with pytest.raises(DatabaseError), database.connection() as connection:
+        assert connection.info.backend_pid == pid
+        connection.execute("select pg_terminate_backend(pg_backend_pid())")
     assert put(store, make_document("new"), "new") is Change.INDEXED

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from brainkit.retrieval import hybrid
-from brainkit.store import DocumentStore, document_terms
+from brainkit.store import DocumentStore, document_terms, make_entry
 from brainkit.store.lexicon import refresh_lexicon, tsvector_literal
 
 
@@ -16,7 +16,7 @@ def put(database, make_document):
     def stored(path, *texts):
         chunks = [Chunk(n, "", text) for n, text in enumerate(texts)]
         document = make_document("\n".join(texts), path=path)
-        return DocumentStore(database).put("notes", path, document, chunks, index_version="1", size=1, mtime_ns=1)
+        return DocumentStore(database).put("notes", path, make_entry(document, chunks), index_version="1", size=1, mtime_ns=1)
 
     DocumentStore(database).source_for("/notes")
     return stored
@@ -83,7 +83,7 @@ def test_lexemes_are_the_terms_of_title_heading_and_text(database, make_document
     DocumentStore(database).source_for("/notes")
     document = make_document("Restart k3s-node-02 twice", title="Cluster nest")
     chunks = [Chunk(0, "Nodes > Restarts", "Restart k3s-node-02 twice")]
-    DocumentStore(database).put("notes", "a.md", document, chunks, index_version="1", size=1, mtime_ns=1)
+    DocumentStore(database).put("notes", "a.md", make_entry(document, chunks), index_version="1", size=1, mtime_ns=1)
     text = "Cluster nest\nNodes > Restarts\nRestart k3s-node-02 twice"
     with database.connection() as connection:
         found = connection.execute("select length, tsvector_to_array(tsv) from lexemes").fetchall()

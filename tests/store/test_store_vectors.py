@@ -8,7 +8,7 @@ import pytest
 from brainkit.chunking import Chunk
 from brainkit.embedding import ModelIdentity
 from brainkit.errors import DimensionMismatchError
-from brainkit.store import DocumentStore, VectorStore
+from brainkit.store import DocumentStore, VectorStore, make_entry
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def put(database, make_document):
     def stored(path, *texts):
         chunks = [Chunk(n, "", text) for n, text in enumerate(texts)]
         document = make_document("\n".join(texts), path=path)
-        store.put("notes", path, document, chunks, index_version="1", size=1, mtime_ns=1)
+        store.put("notes", path, make_entry(document, chunks), index_version="1", size=1, mtime_ns=1)
 
     return stored
 
@@ -103,9 +103,8 @@ def test_pending_in_batches_never_gives_a_text_twice(put, vectors):
 def test_title_and_headings_make_texts_different(database, put, vectors, make_document):
     store = DocumentStore(database)
     for path, title in (("a.md", "UPS"), ("b.md", "UPS"), ("c.md", "NAS")):
-        store.put(
-            "notes", path, make_document("x", title=title), [Chunk(0, "", "new")], index_version="1", size=1, mtime_ns=1
-        )  # fmt: skip
+        entry = make_entry(make_document("x", title=title), [Chunk(0, "", "new")])
+        store.put("notes", path, entry, index_version="1", size=1, mtime_ns=1)
     assert [(chunk.text, len(chunk.chunk_ids)) for chunk in vectors.pending(9)] == [("UPS\nnew", 2), ("NAS\nnew", 1)]
 
 

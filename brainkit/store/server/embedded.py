@@ -154,6 +154,11 @@ class EmbeddedServer:
         return self._layout().data(self.programs.major)
 
     @property
+    def exists(self) -> bool:
+        """Whether there are data already; nothing is started or made to find out."""
+        return self._layout().data_major() is not None
+
+    @property
     def log_path(self) -> Path:
         """The server's own log."""
         return self._layout().log

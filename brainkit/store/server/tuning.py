@@ -53,6 +53,7 @@ def configuration(memory: int, shared_memory: int | None = None) -> str:
         "max_connections": "60",
         "max_wal_size": "2GB",
         "wal_compression": "on",
+        "wal_recycle": "off",  # a segment kept for later use keeps its old text too
         "jit": "off",  # compiling costs more than the short queries here take
         "random_page_cost": "1.1",
         "max_parallel_workers_per_gather": "2",

@@ -1,0 +1,55 @@
+"""What opens a lock or stills an alarm: ``the lock opens with 3-7-1-9``, ``Schlüsselkasten 2580``, ``padlock: 471``."""
+
+from __future__ import annotations
+
+import re
+
+from brainkit.scrub.page import Page, Pattern
+from brainkit.scrub.result import Finding
+
+_DIALLED = (
+    r"(?:pad|bike|cycle|combination|number|cable|dial|suitcase|locker|bicycle)[ -]?locks?|lock ?box(?:es)?"
+    r"|key[ -]?(?:safe|box|pad|locker)s?|(?:front|back|garage|door|gate|alarm)?[ -]?keypad"
+    r"|(?:zahlen|fahrrad|b\xfcgel|kabel|koffer|vorh\xe4nge|spind|nummern)-?schloss|schl\xfcssel-?(?:kasten|tresor|box|safe|depot)|tastenfeld"
+)
+_DEVICE = (
+    r"\b(?:lock|safe|vault door|door|gate|garage|barrier|alarm(?: system| panel)?|burglar alarm|wheel|strongbox)"
+    r"|(?:\b|[a-z\xe4\xf6\xfc])(?:schloss|tresor|t[\xfcu]r|tor|schranke|alarmanlage|alarm|anlage|garage)"
+)
+_OPENS = (
+    r"(?:opens?|unlocks?|disarms?|disarmed|works|goes off|set|armed?)[ \t](?:with|by|on|at|to|using|mit|auf)"
+    r"|is set to|combination(?: is| of|:)?|combo(?: is|:)?|code(?: is| ist|:)?|kombination(?: ist| lautet|:)?|zahlenkombination:?|disarm:?"
+    r"|(?:\xf6ffnet|\xf6ffnen|geht auf|aufmachen|entriegeln|entsperren|scharf/unscharf|unscharf|aufgeht|entsch\xe4rfen|deaktivieren)(?: mit| per|:)"
+    r"|mit(?: dem)? code|steht auf|eingestellt auf|gestellt auf|eingeben:?|geht mit"
+)
+_FIGURES = r"([#*]?(?:\d{3,8}|\d(?:[- ]\d){2,7}|\d{1,2}(?:[- ]\d{1,2}){2,3})[#*]?)"
+_PLAIN = Pattern(
+    rf"(?:{_DIALLED})\b[^\n\d:=.,;]{{0,30}}?(?:[ \t]*[:=,][ \t]*|[ \t]+(?:is |ist |auf |mit |code:? |with |to )?){_FIGURES}",
+    ignore_case=True,
+)
+_OPENED = Pattern(rf"(?:{_DIALLED}|{_DEVICE})\b[^\n\d.;]{{0,50}}?[ \t,:(](?:{_OPENS})[ \t]+{_FIGURES}", ignore_case=True)
+_COMBINATION = Pattern(rf"(?:tresor|\bsafe)\b[^\n\d.;]{{0,30}}?[:=][ \t]*(\d{{1,2}}(?:-\d{{1,2}}){{2,3}})", ignore_case=True)
+_KEYED = Pattern(
+    r"(?:dial|w(?:\xe4|ae)hlen|anrufen|press|tippen|enter|eingeben|keypad|tastenfeld|gate|schranke|\btor\b|t\xfcr|door|garage)"
+    r"[^\n#*]{0,40}[^\w#*]([#*]\d{3,8}[#*])",
+    ignore_case=True,
+    first_look=r"[^\w#*][#*]\d{3,6}\d?\d?[#*]",
+)
+_NO_CODE = re.compile(
+    r"[\w]|[.,:/-]\d|[ \t]?(?:[%\u20ac\xb0$]|(?:mm|cm|kg|km|m|g|h|s|min|eur|euro|uhr|am|pm|volt|v|w|watt|ms|kb|mb|gb|px|lux|db|hz|people"
+    r"|personen|x|times|mal|tage|days|minuten|minutes|seconds|sekunden|stunden|hours|o'clock|degrees|grad|schl\xfcssel|keys)\b)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?:19|20)\d\d\Z")
+
+
+def find(page: Page) -> list[Finding]:
+    """The figures that open a lock; no years, measures, prices or times of day."""
+    found: list[Finding] = []
+    for pattern in (_PLAIN, _OPENED, _COMBINATION, _KEYED):
+        for start, end in pattern.spans(page, 1):
+            value = page.text[start:end]
+            if _NO_CODE.match(page.text, end) or (pattern is _PLAIN and _YEAR.match(value)):
+                continue
+            found.append(Finding("access-code", start, end))
+    return found

@@ -1,0 +1,47 @@
+"""The texts that are stored beside documents: logged questions, labels, what embedders said about failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from brainkit.store.database import Database
+
+
+def change_texts(database: Database, change: Callable[[str], str], renamed: Mapping[str, str]) -> int:
+    """Put every text through a function; returns the number of rows that differ.
+
+    Args:
+        database: an open brain.
+        change: a text's new form.
+        renamed: new names of documents that labels and logged questions speak of.
+    """
+
+    def deep(value: Any) -> Any:
+        if isinstance(value, str):
+            return renamed[value] if value in renamed else change(value)
+        if isinstance(value, list):
+            return [deep(item) for item in value]
+        if isinstance(value, dict):
+            return {key: deep(item) for key, item in value.items()}
+        return value
+
+    changed = 0
+    with database.connection() as connection, connection.transaction():
+        for key, label in connection.execute("select id, label from labels").fetchall():
+            new_label = {**deep(label), "id": label.get("id", key)}
+            if new_label != label:
+                connection.execute("update labels set label = %s where id = %s", (Jsonb(new_label), key))
+                changed += 1
+        for key, question, sources in connection.execute("select id, question, sources from query_log").fetchall():
+            new = [change(question), deep(sources)]
+            if new != [question, sources]:
+                connection.execute("update query_log set (question, sources) = (%s, %s) where id = %s", (*new, key))
+                changed += 1
+        for (error,) in connection.execute("select distinct error from embedding_failures").fetchall():
+            if change(error) != error:
+                connection.execute("update embedding_failures set error = %s where error = %s", (change(error), error))
+                changed += 1
+    return changed
