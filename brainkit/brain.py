@@ -44,6 +44,7 @@ from brainkit.ingestion import (
     Preparer,
     RescrubReport,
     embed_pending,
+    list_models,
     open_models,
     rescrub,
 )
@@ -52,10 +53,13 @@ from brainkit.labels import Label, given_labels, scrubbed
 from brainkit.retrieval import Evidence, Recall, RetrievalSettings, Searcher
 from brainkit.scrub import Scrubber
 from brainkit.settings import CHUNK_CAP_CHARS, Settings
-from brainkit.store import Database, DocumentStore, LabelStore, QueryLog, stored_models
+from brainkit.store import Database, DocumentStore, LabelStore, QueryLog
 from brainkit.store.terms import TERMS_VERSION
 
 if TYPE_CHECKING:
+    from llama_index.vector_stores.postgres import PGVectorStore
+
+    from brainkit.answering.llama import BrainQueryEngine
     from brainkit.retrieval import HybridRetriever
 
 log = logging.getLogger(__name__)
@@ -215,6 +219,25 @@ class Brain:
             recall=lambda question: self.recall(question, k, retrieval), documents=self._documents.contents
         )
 
+    def as_query_engine(self) -> BrainQueryEngine:
+        """A LlamaIndex query engine that answers, or deflects, as ``ask`` does."""
+        from brainkit.answering.llama import BrainQueryEngine
+
+        return BrainQueryEngine(self.ask)
+
+    def as_vector_store(self) -> PGVectorStore:
+        """LlamaIndex's own PGVectorStore over this brain, read-only.
+
+        Raises:
+            EmbedderUnavailableError: the brain has no vectors, since its embedder's server was never reached.
+        """
+        from brainkit.retrieval.stock import stock_vector_store
+
+        identity = self._models.serving.vectors.identity
+        if identity is None:
+            raise EmbedderUnavailableError("no vectors yet: start the embedder's server and run `brainkit embed`")
+        return stock_vector_store(self._database, identity.dimensions)
+
     # Calibrating
 
     def calibrate(
@@ -323,16 +346,7 @@ class Brain:
             "questions": self._query_log.counts(),
             "embedding_model": model.embedder.name,
             "dimensions": model.vectors.identity.dimensions if model.vectors.identity else None,
-            "models": [
-                {
-                    "name": stored.identity.name,
-                    "dimensions": stored.identity.dimensions,
-                    "vectors": stored.vectors,
-                    "serving": stored.serving,
-                    "configured": stored.identity == self._models.configured.vectors.identity,
-                }
-                for stored in stored_models(self._database)
-            ],
+            "models": list_models(self._database, self._models),
             "retrieval": str(self.retrieval),
             "gate": self.gate.name,
             "threshold": threshold.value,

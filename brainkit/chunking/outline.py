@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 8
-LINE = re.compile(r"[^\n]+\n?|\n+")
-KEY = re.compile(
-    r"""(?:"([^"\n]{1,200})"|'([^'\n]{1,200})'|([^\s"'#:{}\[\],&*!|>%@`-][^:\n]{0,200}?))[ \t]{0,20}:(?=\s|$)"""
+ENTRY = re.compile(
+    r"""^([^\S\n]*)(?:
+      (\#|\{[{%]-?[^\S\n]*(?!-?[^\S\n]*(?:end|else|elif)))     # 2: a comment, or a template that opens a block
+    | ([}\]])                                                  # 3
+    | (-)(?=\s|\Z)(?:[ \t]+name:[ \t]+(\S[^\n]{0,200}))?       # 4, 5: an item and its name
+    | (?:"([^"\n]{1,200})"|'([^'\n]{1,200})'|([^\s"'\#:{}\[\],&*!|>%@`-][^:\n]{0,200}?))[ \t]{0,20}:(?=\s|\Z)  # 6-8: a key
+    | ([{\[])                                                  # 9
+    | \S)[^\n]*\n?""",
+    re.MULTILINE | re.VERBOSE,
 )
-ITEM_NAME = re.compile(r"-[ \t]+name:[ \t]+(\S[^\n]{0,200})")
-ITEM = re.compile(r"-(?=\s|$)")
-OPENING_TEMPLATE = re.compile(r"\{[{%]-?\s*(?!-?\s*(?:end|else|elif))")
-BLOCK_SCALAR = re.compile(r":\s+[|>][-+\d]{0,2}\s*(?:#.*)?$")
+KINDS = ("", "text", "comment", "close", "item", "item", "key", "key", "key", "open")
+BLOCK_SCALAR = re.compile(r"(?::|^-)\s+[|>][-+\d]{0,2}\s*(?:#.*)?$")
 
 
 class Line(NamedTuple):
@@ -33,28 +37,15 @@ class Line(NamedTuple):
 
 
 def outline(text: str, start: int = 0, end: int | None = None) -> list[Line]:
-    """The lines between two offsets that are not blank."""
+    """The lines that are not blank from the beginning of one to another offset."""
     lines = []
-    for match in LINE.finditer(text, start, len(text) if end is None else end):
-        bare = match.group().strip()
-        if bare:
-            indent = len(match.group()) - len(match.group().lstrip())
-            lines.append(Line(match.start(), match.end(), indent, *_kind(bare[:500])))
+    for match in ENTRY.finditer(text, start, len(text) if end is None else end):
+        number = match.lastindex or 1
+        name = match[number].strip() if number >= 5 else ""
+        if number == 5:
+            name = name.strip("\"'")
+        lines.append(Line(match.start(), match.end(), match.end(1) - match.start(), KINDS[number], name))
     return lines
-
-
-def _kind(bare: str) -> tuple[str, str]:
-    if bare[0] == "#" or OPENING_TEMPLATE.match(bare):
-        return "comment", ""
-    if bare[0] in "}]":
-        return "close", ""
-    if ITEM.match(bare):
-        name = ITEM_NAME.match(bare)
-        return "item", name[1].strip().strip("\"'") if name else ""
-    key = KEY.match(bare)
-    if key:
-        return "key", (key[1] or key[2] or key[3]).strip()
-    return ("open" if bare[0] in "{[" else "text"), ""
 
 
 def outline_sections(text: str, lines: list[Line], whole: Section, target: int, depth: int = 0) -> Iterator[Section]:
@@ -70,8 +61,8 @@ def outline_sections(text: str, lines: list[Line], whole: Section, target: int, 
         head = next(n for n, line in enumerate(inside) if line.kind != "comment")
         name = inside[head].name
         path = (*whole.path, name) if name else whole.path
-        scalar = BLOCK_SCALAR.search(text[inside[head].start : inside[head].end].rstrip()[-300:])
-        if end - at > target and depth < MAX_DEPTH and not scalar and len(inside) > head + 1:
+        long = end - at > target and depth < MAX_DEPTH and len(inside) > head + 1
+        if long and not BLOCK_SCALAR.search(text[inside[head].start : inside[head].end].strip()[-300:]):
             body = inside[head + 1].start
             yield Section(at, body, path)
             yield from outline_sections(text, inside[head + 1 :], Section(body, end, path), target, depth + 1)

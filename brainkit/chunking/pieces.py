@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from brainkit.chunking.leads import LED, MAX_LEAD_CHARS, Leads
 from brainkit.chunking.section import Section, common_path
 
 if TYPE_CHECKING:
@@ -22,26 +23,37 @@ BOUNDS = (
 NOT_BLANK = re.compile(r"\S")
 
 
-def pieces(text: str, sections: Iterable[Section], target: int, overlap: int) -> Iterator[Section]:
-    """The sections without the blank space around them, none longer than ``target``.
+def pieces(
+    text: str,
+    sections: Iterable[Section],
+    target: int,
+    overlap: int,
+    format: str = "text",  # noqa: A002 - as in chunk()
+) -> Iterator[Section]:
+    """The sections without the blank space around them, none longer than ``target`` with the lines it repeats.
 
     Neighbouring pieces of one section share at most ``overlap`` characters, from a line's or word's beginning on where
     there is one. Every character that is not blank is in some piece. Linear in the length of the text.
     """
-    overlap = min(overlap, target * 3 // 4)
     for section in sections:
         end = section.start + len(text[section.start : section.end].rstrip())
         start = _trimmed_start(text, section.start, end, target)
-        while end - start > target:
-            cut = _cut(text, start + overlap + (target - overlap) // 2, start + target)
-            yield Section(start, start + len(text[start:cut].rstrip()), section.path)
-            start = _trimmed_start(text, _overlap_start(text, cut, overlap), end, target)
+        leads = Leads(text, start, format) if end - start > target and format in LED else None
+        lead = ""
+        while end - start > (limit := target - len(lead)):
+            shared = min(overlap, limit * 3 // 4)
+            cut = _cut(text, start + shared + (limit - shared) // 2, start + limit)
+            yield Section(start, start + len(text[start:cut].rstrip()), section.path, lead)
+            start = _trimmed_start(text, _overlap_start(text, cut, shared), end, target)
+            lead = leads.at(start, min(MAX_LEAD_CHARS, target // 3)) if leads else ""
         if start < end:
-            yield Section(start, end, section.path)
+            yield Section(start, end, section.path, lead)
 
 
 def _trimmed_start(text: str, start: int, end: int, target: int) -> int:
     """The beginning of the first line that holds something: its indentation stays, unless it fills half a chunk."""
+    if start < end and not text[start].isspace():
+        return start
     found = NOT_BLANK.search(text, start, end)
     if found is None:
         return end
@@ -77,7 +89,7 @@ def merged(parts: Iterable[Section], target: int) -> Iterator[Section]:
     for part in _with_their_headings(parts, target):
         if group is None:
             group = part
-        elif min(_size(group), _size(part)) < FRAGMENT_CHARS and max(group.end, part.end) - group.start <= target:
+        elif min(_size(group), _size(part)) < FRAGMENT_CHARS and _reach(group, part) <= target:
             group = _join(group, part)
         else:
             yield group
@@ -93,8 +105,8 @@ def _with_their_headings(parts: Iterable[Section], target: int) -> Iterator[Sect
         below = part
         if heading is not None:
             depth = len(heading.path)
-            if part.path[:depth] == heading.path != part.path and part.end - heading.start <= target:
-                below = Section(heading.start, part.end, part.path)
+            if part.path[:depth] == heading.path != part.path and _reach(heading, part) <= target:
+                below = Section(heading.start, part.end, part.path, heading.lead)
             else:
                 yield heading
         heading = below if _size(below) < FRAGMENT_CHARS else None
@@ -102,6 +114,11 @@ def _with_their_headings(parts: Iterable[Section], target: int) -> Iterator[Sect
             yield below
     if heading is not None:
         yield heading
+
+
+def _reach(left: Section, right: Section) -> int:
+    """How long both are together; the lines that the right one repeats are in the left one, or repeated by it."""
+    return len(left.lead) + max(left.end, right.end) - left.start
 
 
 def _size(part: Section) -> int:
@@ -116,4 +133,4 @@ def _join(left: Section, right: Section) -> Section:
         path = left.path
     else:
         path = common_path(left.path, right.path) or left.path
-    return Section(left.start, max(left.end, right.end), path)
+    return Section(left.start, max(left.end, right.end), path, left.lead)

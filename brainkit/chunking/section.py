@@ -9,11 +9,12 @@ SEPARATOR = " > "
 
 
 class Section(NamedTuple):
-    """``text[start:end]`` and the headings or keys in force there, outermost first."""
+    """``text[start:end]``, the headings or keys in force there, outermost first, and what is repeated before it."""
 
     start: int
     end: int
     path: tuple[str, ...]
+    lead: str = ""
 
 
 def heading_of(path: tuple[str, ...]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
-from llama_index.embeddings.ollama import OllamaEmbedding  # type: ignore[import-untyped]  # ships no types
-from llama_index.embeddings.openai_like import OpenAILikeEmbedding  # type: ignore[import-untyped]  # ships no types
+from llama_index.embeddings.ollama import OllamaEmbedding
+from llama_index.embeddings.openai_like import OpenAILikeEmbedding
 from ollama import ResponseError
 
 from brainkit.embedding.cache import cache_file
@@ -27,7 +27,7 @@ OLLAMA_MODEL = "nomic-embed-text"
 _OTHERWISE = "Or set BOR_EMBEDDER=minilm to embed without a server."
 
 
-class _Ollama(OllamaEmbedding):  # type: ignore[misc]  # untyped base
+class _Ollama(OllamaEmbedding):
     _old: bool = PrivateAttr(default=False)
     """Whether the server has only /api/embeddings, one text a call, as before Ollama 0.3."""
 
@@ -56,10 +56,10 @@ class _Ollama(OllamaEmbedding):  # type: ignore[misc]  # untyped base
         return next((model.digest or "" for model in self._client.list().models if model.model in names), "")
 
     def close(self) -> None:
-        self._client.close()
+        self._client.close()  # type: ignore[no-untyped-call]  # ships no types
 
 
-class _OpenAILike(OpenAILikeEmbedding):  # type: ignore[misc]  # untyped base
+class _OpenAILike(OpenAILikeEmbedding):
     api_key: str = Field(repr=False)
 
     def close(self) -> None:

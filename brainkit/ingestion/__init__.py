@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brainkit.ingestion.backlog import EmbedReport, embed_pending
-from brainkit.ingestion.models import Model, Models, open_models
+from brainkit.ingestion.models import Model, Models, list_models, open_models
 from brainkit.ingestion.prepare import Preparer
 from brainkit.ingestion.preview import preview
 from brainkit.ingestion.report import FileOutcome, ImportReport
@@ -20,6 +20,7 @@ __all__ = [
     "Preparer",
     "RescrubReport",
     "embed_pending",
+    "list_models",
     "open_models",
     "preview",
     "rescrub",

@@ -85,3 +85,17 @@ def _former(database: Database, settings: Settings, model: StoredModel) -> Model
 def recipe_of(settings: Settings) -> dict[str, Any]:
     """The settings that make an embedder again; no address, which may hold a password."""
     return {"embedder": settings.embedder, "model": settings.embedding_model}
+
+
+def list_models(database: Database, models: Models) -> list[dict[str, Any]]:
+    """Every model with a table, as plain data: name, dimensions, vectors, whether it serves, whether it is configured."""
+    return [
+        {
+            "name": stored.identity.name,
+            "dimensions": stored.identity.dimensions,
+            "vectors": stored.vectors,
+            "serving": stored.serving,
+            "configured": stored.identity == models.configured.vectors.identity,
+        }
+        for stored in stored_models(database)
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ CHUNKING_VERSION = 1
 _RACY_NS = 2_000_000_000
 """A file that changes within so short a time of being read may keep its time and size: it is read again next time."""
 _UNSETTLED = -1
+_PART = re.compile(r"(?<=\.jsonl)#[^/]*$", re.IGNORECASE)
 COMMIT = "commit"
 """Role of the documents made of a repository's history."""
 Progress = Callable[[str, int, int], None]
@@ -310,7 +312,7 @@ class Importer:
 
 def _file_of(path: str) -> str:
     """The file a document comes from: of ``chats.jsonl#2`` it is ``chats.jsonl``."""
-    return path.partition("#")[0] if ".jsonl#" in path.lower() else path
+    return _PART.sub("", path)
 
 
 def _is_gone(root: _Root, name: str, unread: list[FileOutcome]) -> bool:

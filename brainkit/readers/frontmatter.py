@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 64 * 1024
 MAX_DEPTH = 50
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_FAST = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 DATE_KEYS = ("date", "created", "updated")
 
 
@@ -28,17 +28,18 @@ class FrontMatter(NamedTuple):
 
 
 def _parsed(body: str) -> object:
-    """The values, every scalar as the text it is (``007`` stays so); aliases, which can grow without bound, are refused.
+    """The values, every scalar as the text it is (``007`` stays so); aliases, which grow without bound, are refused.
 
     Raises:
         YAMLError: it is no YAML, or holds an alias, or nests deeper than the parser's own stack is safe for.
     """
     depth = 0
-    for event in yaml.parse(body, _LOADER):
+    loader = yaml.BaseLoader if "\\u" in body else _FAST  # libyaml refuses surrogates, which JSON writes in pairs
+    for event in yaml.parse(body, loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH or isinstance(event, yaml.AliasEvent):
             raise yaml.YAMLError("aliases are not followed, nor what nests too deep")
-    return yaml.load(body, _LOADER)  # noqa: S506 - a BaseLoader makes nothing but str, list and dict
+    return yaml.load(body, loader)  # noqa: S506 - a BaseLoader makes nothing but str, list and dict
 
 
 def read_front_matter(block: str) -> FrontMatter:

@@ -39,7 +39,7 @@ class Scrubbed(Protocol):
 
 
 class TextScrubber(Protocol):
-    """What the readers need of a scrubber; ``brainkit.scrub.Scrubber`` is one."""
+    """What the readers need of a scrubber; ``brainkit.scrub.Scrubber`` is one. It has to be weakly referenceable."""
 
     @property
     def version(self) -> str:

@@ -19,6 +19,7 @@ from brainkit.retrieval.filters import Filters
 from brainkit.retrieval.recall import RecalledChunk
 from brainkit.retrieval.settings import RetrievalSettings
 from brainkit.store import Database, Term
+from brainkit.store.hnsw import use_index
 from brainkit.store.lexicon import quoted
 from brainkit.store.nearby import Form
 from brainkit.store.terms import LANGUAGES
@@ -114,8 +115,8 @@ order by score desc, s.chunk_id
 """
 _DENSE: Final = """
   select chunk_id, row_number() over (order by distance, chunk_id) as rank
-  from (select v.chunk_id, v.embedding <=> %(vector)s as distance from {table} v
-        where v.chunk_id not in (select id from hidden){only} order by distance, v.chunk_id limit %(dense)s) x
+  from (select v.chunk_id, (v.embedding <=> %(vector)s){exact} as distance from {table} v
+        where v.chunk_id not in (select id from hidden){only} order by distance, v.chunk_id limit {dense}) x
 """
 _ALLOWED: Final = """, allowed as materialized (
   select c.id from chunks c join documents d on d.id = c.document_id where {condition}
@@ -142,6 +143,7 @@ def search(
     exclude: Collection[UUID] = (),
     filters: Filters | None = None,
     others: Mapping[int, Sequence[Form]] = {},
+    width: int = 0,
 ) -> Candidates:
     """Candidates of both channels with exact scores from both, ranked.
 
@@ -154,6 +156,7 @@ def search(
         exclude: documents that are treated as absent: in the counts that weigh the terms, too.
         filters: the only documents to look at; the counts stay those of all.
         others: further lexemes that stand for a term, by its number.
+        width: how wide to search the table's approximate index; 0 if it has none.
     """
     terms = terms[:MOST_TERMS]
     dense = vector is not None and settings.mode != "lexical"
@@ -175,7 +178,14 @@ def search(
     statement = part(_STATEMENT).format(
         allowed=part(_ALLOWED).format(condition=part(condition)) if filters else part(""),
         only=only,
-        dense=part(_DENSE).format(table=table, only=only) if dense else part(_EMPTY),
+        dense=part(_DENSE).format(
+            table=table,
+            only=only,
+            exact=part(" + 0" if filters else ""),  # no index is for this: the few that fit are all looked at
+            dense=sql.Literal(settings.dense),  # of a parameter PostgreSQL would expect a tenth of the table
+        )
+        if dense
+        else part(_EMPTY),
         gain=part(_GAIN),
         tf=part(_TF),
         rank=part(_RANKS[settings.rank]).format(any=part(_ANY)),
@@ -194,7 +204,6 @@ def search(
         "k1p": K1 + 1,
         "rows": MOST_ROWS,
         "exclude": list(exclude),
-        "dense": settings.dense,
         "lexical": settings.lexical if lexical else 0,
         "k": settings.k,
         "alpha": settings.alpha,
@@ -204,6 +213,8 @@ def search(
         **filtering,
     }
     with database.connection() as connection:
+        if width and dense:
+            use_index(connection, max(width, settings.dense))
         rows = connection.execute(statement, values, prepare=True).fetchall()
     chunks = [RecalledChunk(*(*row[:12], frozenset(row[12]), row[14])) for row in rows if row[0] is not None]
     weights = [(int(ord_), float(idf), df) for ord_, idf, df in rows[0][13] or []]

@@ -22,10 +22,13 @@ from brainkit.retrieval.recall import Recall, RecalledChunk, RecalledDocument
 from brainkit.retrieval.rerank import Asked, Endpoint, Mmr, Recency, Reranker
 from brainkit.retrieval.settings import RetrievalSettings
 from brainkit.store import Database, DocumentStore, VectorStore, question_terms
+from brainkit.store.hnsw import index_state
 from brainkit.store.nearby import near_forms
 
 REMEMBERED = 1024
 """Questions whose embedding is kept: the gate, the suggestions and an evaluation ask the same ones again."""
+INDEX_SECONDS = 60.0
+"""So often is looked whether the vectors have an index now."""
 MOST_CHARS = 20_000
 """Characters of a question that are looked at: a pasted book is not a question."""
 log = logging.getLogger(__name__)
@@ -61,6 +64,7 @@ class Searcher:
         self._rerank_server = (rerank_url, rerank_key)
         self._embedded: dict[str, np.ndarray] = {}
         self._lock = threading.Lock()
+        self._index_width, self._look_again = 0, 0.0
 
     def recall(
         self,
@@ -98,7 +102,8 @@ class Searcher:
                 degraded = f"searched by words only: {error}"
                 log.warning("%s", degraded)
         terms = question_terms(text)[:MOST_TERMS]
-        look = partial(search, self._database, terms, vector, self._vectors.table, settings, exclude, filters)
+        table, width = self._vectors.table, self._width()
+        look = partial(search, self._database, terms, vector, table, settings, exclude, filters, width=width)
         found = look()
         if found.unknown and settings.mode != "dense":
             others = near_forms(self._database, {number: terms[number] for number in found.unknown})
@@ -156,6 +161,13 @@ class Searcher:
         if settings.mmr < 1:
             chosen.append(Mmr(settings.mmr, self._vectors_of))
         return chosen
+
+    def _width(self) -> int:
+        """How wide to search the approximate index; it may be built at any time, by this process or another."""
+        if time.monotonic() >= self._look_again:
+            self._index_width = index_state(self._database, self._vectors).width
+            self._look_again = time.monotonic() + INDEX_SECONDS
+        return self._index_width
 
     def _late(
         self, asked: Asked, chunks: Sequence[RecalledChunk], /, *, first: int, weight: float

@@ -22,7 +22,11 @@ _BODY_LINES = Pattern(
 )
 _PUTTY = Pattern(r"Private-Lines: \d{1,3}\s*\n")
 
-_SECRET_KIND = Pattern(r"(?m)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?Secret[\"']?[ \t\r]*$", ignore_case=True, first_look=r"(?i)kind[\"']?[ \t]{0,2}:[ \t]{0,4}[\"']?secret")
+_SECRET_KIND = Pattern(
+    r"(?m)^[ \t]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?Secret[\"']?[ \t\r]*$",
+    ignore_case=True,
+    first_look=r"(?i)kind[\"']?[ \t]{0,2}:[ \t]{0,4}[\"']?secret",
+)
 _DOCUMENT = re.compile(r"(?m)^---[ \t\r]*$")
 _DATA = re.compile(r"(?mi)^([ \t]*)(?:stringData|data)[ \t]*:[ \t\r]*$")
 _ENTRY = re.compile(r"(?m)^([ \t]+)[\"']?([\w.-]+)[\"']?[ \t]*:[ \t]*(.*?)[ \t\r]*$")
@@ -32,7 +36,8 @@ _PLAIN_KEY = re.compile(
 )
 
 _SEED = Pattern(
-    r"seed|mnemonic|recovery phrase|backup phrase|wiederherstellungs(?:phrase|w\xf6rter)|secret phrase",
+    r"seed|mnemonic|wallet[ -]?(?:words|w\xf6rter|seed|phrase|backup|recovery)|recovery phrase|backup phrase"
+    r"|wiederherstellungs(?:phrase|w\xf6rter)|secret phrase",
     ignore_case=True,
 )
 _PHRASE = re.compile(
@@ -82,6 +87,10 @@ _GRAMMAR = frozenset(
     ]
 )
 
+_DIAL_IN = re.compile(
+    r"(?m)^[ \t]*(?:\"[^\"\n]{1,100}\"|[^\s\"#]{1,100})[ \t]+(?:\*|[\w.-]{1,64})[ \t]+"
+    r"(?:\"([^\"\n]{3,128})\"|([^\s\"#]{4,128}))(?:[ \t]+[\d.*/]+)*[ \t\r]*$"
+)
 _CODES = Pattern(
     r"(?:recovery|backup|2fa|mfa|scratch|emergency|wiederherstellungs|notfall|ersatz)[ -]?codes?\b", ignore_case=True
 )
@@ -89,12 +98,17 @@ _CODE_LINE = re.compile(
     r"[ \t>|*-]*(?:\d{1,2}[.):][ \t]+)?[`\"']?((?:[A-Za-z0-9]{4,10}[- ]){1,3}[A-Za-z0-9]{4,10}|[0-9]{6,12}"
     r"|[A-Za-z0-9]{8,16})[`\"',]?[ \t]*(?:[|,;][ \t]*[^\n]*)?(?:\r?\n|\Z)"
 )
+_USED_UP = re.compile(
+    r"[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[x\][ \t]+)?(?:~~[^~\n]{1,40}~~|\(?(?:used|verbraucht|benutzt"
+    r"|weg)\)?)[ \t]*\r?\n"
+)
 _BLANK_LINE = re.compile(r"[ \t]*(?:```\w*)?[ \t]*\r?\n")
 
 
 def find(page: Page) -> list[Finding]:
     """Every secret of the text that is more than a value beside a name."""
-    return [*_private_keys(page), *_putty(page), *_kubernetes(page), *_seeds(page), *_codes(page), *_bare(page)]
+    found = [*_private_keys(page), *_putty(page), *_kubernetes(page), *_seeds(page), *_codes(page), *_bare(page)]
+    return [*found, *_dial_in(page)] if "ap-secrets" in page.text else found
 
 
 def _private_keys(page: Page) -> Iterator[Finding]:
@@ -211,13 +225,22 @@ def _codes(page: Page) -> Iterator[Finding]:
         while at:
             blank = _BLANK_LINE.match(text, at)
             line = None if blank else _CODE_LINE.match(text, at)
-            if blank and blanks < 3:
+            blank = blank or _USED_UP.match(text, at)
+            if blank and blanks < 20:
                 at, blanks = blank.end(), blanks + 1
             elif line and any(c.isdigit() for c in line.group(1)):
                 yield Finding("recovery-code", line.start(1), line.end(1))
                 at, blanks = line.end() if line.end() < len(text) else 0, 0
             else:
                 break
+
+
+def _dial_in(page: Page) -> Iterator[Finding]:
+    """``user server secret`` lines, below a mention of pppd's chap-secrets or pap-secrets."""
+    for line in _DIAL_IN.finditer(page.text, page.text.index("ap-secrets")):
+        start, end = line.span(1) if line[1] else line.span(2)
+        if line[1] or judge.looks_chosen(line[2]):
+            yield Finding("password", start, end)
 
 
 def _bare(page: Page) -> Iterator[Finding]:

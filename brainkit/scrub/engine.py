@@ -7,7 +7,21 @@ import hashlib
 from bisect import bisect_right
 from pathlib import Path
 
-from brainkit.scrub import allow, blocks, calls, links, locks, logins, markup, pairs, spoken, tables, tokens, userrules, vendors
+from brainkit.scrub import (
+    allow,
+    blocks,
+    calls,
+    links,
+    locks,
+    logins,
+    markup,
+    pairs,
+    spoken,
+    tables,
+    tokens,
+    userrules,
+    vendors,
+)
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
 

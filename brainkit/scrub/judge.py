@@ -60,6 +60,8 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)+")
 _POD = re.compile(r"[a-z0-9-]{2,60}?-[0-9a-f]{7,10}-[a-z0-9]{5}|[0-9a-f]{8,10}-[a-z0-9]{5}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _GROUPS = re.compile(r"[A-Z0-9]{4,12}(?:-[A-Z0-9]{4,12}){2,}")  # the form of a licence key
+_ISSUED_GROUPS = re.compile(r"[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){3,7}")  # an app password of Nextcloud
+_HUMP = re.compile(r"[a-z][A-Z]|[0-9][a-z]")
 _LIKE_UUID = re.compile(r"[0-9a-z]{8}(?:-[0-9a-z]{4}){3}-[0-9a-z]{12}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=[\w.-]")
@@ -188,6 +190,8 @@ def looks_random(value: str, least: int = 8) -> bool:
         return len(value) >= 14
     if (_GROUPS.fullmatch(value) and len({len(part) for part in value.split("-")}) == 1) or _LIKE_UUID.fullmatch(value):
         return any(c.isdigit() for c in value) and len(value) >= 19
+    if _ISSUED_GROUPS.fullmatch(value) and len({len(part) for part in value.split("-")}) == 1:
+        return any(c.isdigit() for c in value) and _HUMP.search(value) is not None
     odd = sum(len(part) for part in _SPLIT.split(value) if part and not _wordy(part))
     return any(c.isalpha() for c in value) and odd >= 6 and odd * 5 >= len(value) * 2
 

@@ -15,6 +15,10 @@ _SLASHED = Pattern(
     r"(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|ldaps?|ftps?|sftp|smb|cifs"
     r"|rtsps?|mqtts?|smtps?|imaps?)(?:\+\w+)?://[^\s/:@\"'<>`]{0,100}:([^\s@\"'<>`]{1,200})@[\w.$\[{-]"
 )
+_IN_A_NAME = Pattern(  # of a file, which has _ where an address has / and perhaps :
+    r"(?:https?|ftps?|postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?)[:_]_{1,2}[A-Za-z0-9.-]{1,64}[:_]([^\s/:@]{3,64})@[\w.-]",
+    first_look=r"(?:http|ftp|postgres|postgresql|mysql|mariadb|mongodb|redis|amqp)s?[:_]_",
+)
 _DSN = Pattern(
     r"(?:^|[\s\"'=(])[\w.-]{1,64}:([^\s:@/\"'<>`(){}]{3,100})@(?:tcp\(|unix\(|[\w.-]{1,100}:\d{2,5}/)",
     first_look=r"@(?:tcp\(|unix\(|[\w.-]+:\d\d)",
@@ -82,8 +86,10 @@ def find_emails(page: Page) -> list[Finding]:
 
 def _user_parts(page: Page) -> Iterator[Finding]:
     text = page.text
-    for pattern in (_USERINFO, _SLASHED):
+    for pattern in (_USERINFO, _SLASHED, _IN_A_NAME):
         for start, end in pattern.spans(page, 1):
+            if pattern is _IN_A_NAME and text[start:end].isalpha():
+                continue
             if _is_url_password(text[start:end]) and not text.startswith("@host:port", end):
                 yield Finding("url-password", start, end)
     for pattern in (_DSN, _ORACLE) if "@/" in text else (_DSN,):

@@ -17,18 +17,23 @@ _DEVICE = (
     r"|(?:\b|[a-z\xe4\xf6\xfc])(?:schloss|tresor|t[\xfcu]r|tor|schranke|alarmanlage|alarm|anlage|garage)"
 )
 _OPENS = (
-    r"(?:opens?|unlocks?|disarms?|disarmed|works|goes off|set|armed?)[ \t](?:with|by|on|at|to|using|mit|auf)"
-    r"|is set to|combination(?: is| of|:)?|combo(?: is|:)?|code(?: is| ist|:)?|kombination(?: ist| lautet|:)?|zahlenkombination:?|disarm:?"
-    r"|(?:\xf6ffnet|\xf6ffnen|geht auf|aufmachen|entriegeln|entsperren|scharf/unscharf|unscharf|aufgeht|entsch\xe4rfen|deaktivieren)(?: mit| per|:)"
+    r"(?:opens?|unlocks?|disarms?|disarmed|works|goes off|armed?)[ \t](?:with|by|on|using|mit)"
+    r"|combination(?: is| of|:)?|combo(?: is|:)?|code(?: is| ist|:)?|kombination(?: ist| lautet|:)?"
+    r"|zahlenkombination:?|disarm:?"
+    r"|(?:\xf6ffnet|\xf6ffnen|geht auf|aufmachen|entriegeln|entsperren|scharf/unscharf|unscharf|aufgeht"
+    r"|entsch\xe4rfen|deaktivieren)(?: mit| per|:)"
     r"|mit(?: dem)? code|steht auf|eingestellt auf|gestellt auf|eingeben:?|geht mit"
 )
 _FIGURES = r"([#*]?(?:\d{3,8}|\d(?:[- ]\d){2,7}|\d{1,2}(?:[- ]\d{1,2}){2,3})[#*]?)"
 _PLAIN = Pattern(
-    rf"(?:{_DIALLED})\b[^\n\d:=.,;]{{0,30}}?(?:[ \t]*[:=,][ \t]*|[ \t]+(?:is |ist |auf |mit |code:? |with |to )?){_FIGURES}",
+    rf"(?:{_DIALLED})\b(?:[^\n\d:=.,;]{{0,30}}?(?:[ \t]*[:=,][ \t]*|[ \t]+(?:is |ist |auf |code:? "
+    rf"|(?:is )?set to ))|[ \t]+){_FIGURES}",
     ignore_case=True,
 )
-_OPENED = Pattern(rf"(?:{_DIALLED}|{_DEVICE})\b[^\n\d.;]{{0,50}}?[ \t,:(](?:{_OPENS})[ \t]+{_FIGURES}", ignore_case=True)
-_COMBINATION = Pattern(rf"(?:tresor|\bsafe)\b[^\n\d.;]{{0,30}}?[:=][ \t]*(\d{{1,2}}(?:-\d{{1,2}}){{2,3}})", ignore_case=True)
+_OPENED = Pattern(
+    rf"(?:{_DIALLED}|{_DEVICE})\b[^\n\d.;]{{0,50}}?[ \t,:(](?:{_OPENS})[ \t]+{_FIGURES}", ignore_case=True
+)
+_COMBINATION = Pattern(r"(?:tresor|\bsafe)\b[^\n\d.;]{0,30}?[:=][ \t]*(\d{1,2}(?:-\d{1,2}){2,3})", ignore_case=True)
 _KEYED = Pattern(
     r"(?:dial|w(?:\xe4|ae)hlen|anrufen|press|tippen|enter|eingeben|keypad|tastenfeld|gate|schranke|\btor\b|t\xfcr|door|garage)"
     r"[^\n#*]{0,40}[^\w#*]([#*]\d{3,8}[#*])",
@@ -36,9 +41,13 @@ _KEYED = Pattern(
     first_look=r"[^\w#*][#*]\d{3,6}\d?\d?[#*]",
 )
 _NO_CODE = re.compile(
-    r"[\w]|[.,:/-]\d|[ \t]?(?:[%\u20ac\xb0$]|(?:mm|cm|kg|km|m|g|h|s|min|eur|euro|uhr|am|pm|volt|v|w|watt|ms|kb|mb|gb|px|lux|db|hz|people"
+    r"[\w]|[.,:/-]\d|[ \t]?(?:[%\u20ac\xb0$]|(?:mm|cm|kg|km|m|g|h|s|min|eur|euro|uhr|am|pm|volt|v|w|watt|ms"
+    r"|kb|mb|gb|px|lux|db|hz|people"
     r"|personen|x|times|mal|tage|days|minuten|minutes|seconds|sekunden|stunden|hours|o'clock|degrees|grad|schl\xfcssel|keys)\b)",
     re.IGNORECASE,
+)
+_OTHER_CODE = re.compile(
+    r"(?i)error|exit|fehler|status|return|fault|event|response|http|port\b|gpio|threshold|\bmode|firmware|version|model|serial|pid"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 
@@ -47,9 +56,11 @@ def find(page: Page) -> list[Finding]:
     """The figures that open a lock; no years, measures, prices or times of day."""
     found: list[Finding] = []
     for pattern in (_PLAIN, _OPENED, _COMBINATION, _KEYED):
-        for start, end in pattern.spans(page, 1):
-            value = page.text[start:end]
-            if _NO_CODE.match(page.text, end) or (pattern is _PLAIN and _YEAR.match(value)):
+        for match in pattern.matches(page):
+            start, end = match.span(1)
+            if _NO_CODE.match(page.text, end) or _OTHER_CODE.search(page.text, match.start(), start):
+                continue
+            if pattern is _PLAIN and _YEAR.match(page.text[start:end]):
                 continue
             found.append(Finding("access-code", start, end))
     return found

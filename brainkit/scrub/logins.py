@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from brainkit.scrub import judge
 from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.values import chosen, read_bare, shows_it
 
 _USER = (
-    r"(?:admin|administrator|root|superuser|sysadmin|supervisor|guest|gast|pi|ubuntu|debian|operator|service|support|sa"
-    r"|postgres|user|visitor|ubnt|cisco|monitor|backup|wartung|benutzer|ADMIN|Admin|Administrator|USERID)"
+    r"(?:admin|administrator|root|superuser|sysadmin|supervisor|guest|gast|pi|ubuntu|debian|visitor|ubnt|cisco"
+    r"|ADMIN|Admin|Administrator|USERID)"
 )
 _VALUE = r"[\"'`]?([^\s\"'`/|,;<>{}()]{4,64})"
 _SLASH = Pattern(
@@ -29,19 +30,23 @@ _AS = Pattern(
     ignore_case=True,
 )
 _REMOTE = Pattern(
-    rf"\b(?:teamviewer|anydesk|rustdesk)\b[^\n]{{0,24}}?(?:\d{{3}} \d{{3}} \d{{3,4}}|\d{{9,10}})[ \t]{{0,2}}[/,;|][ \t]{{0,2}}{_VALUE}",
+    rf"\b(?:teamviewer|anydesk|rustdesk)\b[^\n]{{0,24}}?(?:\d{{3}} \d{{3}} \d{{3,4}}"
+    rf"|\d{{9,10}})[ \t]{{0,2}}[/,;|][ \t]{{0,2}}{_VALUE}",
     ignore_case=True,
 )
 _AT_HOST = Pattern(rf"(?:^|[\s\"'`(]){_USER}:([^\s:@/\"'`]{{4,64}})@[\w.-]", first_look=rf"{_USER}:[^\s:@/\"'`]+@")
 _COLON = Pattern(
-    r"\b(?:log-?in|zugang|anmeldung|zugangsdaten|credentials|creds|account)[ \t]+[A-Za-z][\w.-]{1,40}:([^\s:/\"'`]{4,64})",
+    r"\b(?:log-?in|zugang|anmeldung|zugangsdaten|credentials|creds"
+    r"|account)[ \t]+[A-Za-z][\w.-]{1,40}:([^\s:/\"'`]{4,64})",
     ignore_case=True,
 )
 _CELLS = Pattern(rf"[,;\t]{_USER}[,;\t]([^\s,;\"'`]{{6,64}})(?:[,;\t\n]|\z)", first_look=rf"[,;\t]{_USER}[,;\t]")
+_LOGIN = re.compile(r"(?i)log-?ins?\b|log in|logon|sign in|zug[a\xe4]ng|anmeld|einlogg|konto|credential|creds|benutzer")
 _PLACE = re.compile(
-    r"(?i)log-?ins?\b|log in|logon|sign in|zug[a\xe4]ng|anmeld|einlogg|account|konto|credential|creds|benutzer|user|ipmi|idrac"
-    r"|\bilo\b|\bbmc\b|\bnas\b|router|fritz|switch|camera|kamera|\bcam|drucker|printer|web ?ui|portal|vpn|\bssh|s?ftp|smb|rdp|vnc"
+    r"(?i)account|user|ipmi|idrac|\bilo\b|\bbmc\b|\bnas\b|router|fritz|switch|camera|kamera|\bcam|drucker"
+    r"|printer|web ?ui|portal|vpn|\bssh|s?ftp|smb|rdp|vnc"
 )
+_MAIL = re.compile(r"@[\w.-]+\.[A-Za-z]{2,}\Z")
 _KNOWN = re.compile(_USER + r"\Z")
 
 
@@ -58,29 +63,31 @@ def _slashed(page: Page) -> Iterator[Finding]:
         apart = page.text[match.end(1) - 1 : start].count(" ") >= 2
         line = page.text[max(0, match.start() - 100) : match.start(1)].rpartition("\n")[2]
         behind_address = match.start() < match.start(1) and page.text[match.start()] == "/" and line[-2:-1].isdigit()
-        place = bool(_PLACE.search(line))
-        if not (place or behind_address or (apart and (_KNOWN.match(user) or "@" in user))) or "://" in line[-40:]:
-            continue
-        if not apart and not (place or behind_address):
-            continue
-        yield from _password(page, start, end)
+        login, known = bool(_LOGIN.search(line)), bool(_KNOWN.match(user.strip()))
+        about = login or behind_address or (apart and (known or "@" in user)) or bool(_PLACE.search(line))
+        if about and "://" not in line[-40:]:
+            yield from _password(page, start, end, sure=login or known or bool(_MAIL.search(user)), user=user.strip())
 
 
 def _beside(page: Page) -> Iterator[Finding]:
     for pattern in (_WIFI, _AT_HOST, _COLON, _REMOTE):
         for start, end in pattern.spans(page, 1):
-            yield from _password(page, start, end)
+            yield from _password(page, start, end, sure=pattern is not _WIFI or page.text[start - 2 : start] != "/ ")
     for pattern in (_CELLS, _AS):
         for match in pattern.matches(page):
             start, end = match.span(1)
             line = page.text[max(0, match.start() - 80) : end + 60]
             if pattern is _CELLS or re.search(r"(?i)log|sign|anmeld|einlogg|connect|zug[a\xe4]ng", line):
-                yield from _password(page, start, end, strict=pattern is _CELLS)
+                yield from _password(page, start, end, sure=pattern is _AS and end - start >= 8)
 
 
-def _password(page: Page, start: int, end: int, *, strict: bool = False) -> Iterator[Finding]:
+def _password(page: Page, start: int, end: int, *, sure: bool = True, user: str = "") -> Iterator[Finding]:
+    """The value where it looks chosen; unless a login is sure to be meant, it must be no model's or port's name."""
     value = read_bare(page.text[:end], start)
     if value is None or not chosen(value.text) or page.text[value.end : value.end + 1] == "/":
         return
-    if shows_it(value.text) if strict else any(map(str.isdigit, value.text)) or "!" in value.text:
+    figures = sum(map(str.isdigit, value.text))
+    if value.text.lower().strip("0123456789") == user.lower() or not (figures or "!" in value.text):
+        return
+    if sure or shows_it(value.text) or (judge.is_worded(value.text) and figures >= 3):
         yield Finding("password", value.start, value.end)

@@ -4,8 +4,8 @@ RE2 (google-re2) takes time linear in the text for every pattern. On ``str`` it 
 of one character each none are converted. Characters beyond Latin-1, lone surrogates among them, become ``?``: no rule
 tells them apart.
 
-The patterns of the room share two automata of their leads (``lead.py``), run once a text; a pattern whose lead is not in
-the text costs nothing more.
+The patterns of the room share two automata of their leads (``lead.py``), run once a text; a pattern whose lead is not
+in the text costs nothing more.
 """
 
 from __future__ import annotations

@@ -44,6 +44,10 @@ _IS = re.compile(
 _DEFINED = re.compile(r"(?:#[ \t]?define|ENV|\bsetx|\bset -\w{1,3})[ \t]{1,3}\Z")
 _SPACE = re.compile(r"[ \t]{1,3}(?:[:=] ?)?[\"'`(\[]?(?=[A-Za-z0-9+/_])")
 _FOLLOW = re.compile(r"[^\n:]{0,60}:[ \t]*(?:\r?\n[ \t]*){1,3}[`\"']?([^\s`\"']{8,200})[`\"']?[ \t]*(?=\r?\n|\Z)")
+_INTRODUCED = re.compile(r"[\"'`)]{0,2}[ \t]([^\n:=|]{1,60}?)(?::|[-=]>|\xbb)[ \t]{1,4}[\"'`]?(?=[A-Za-z0-9_-]{16})")
+_ABOUT = re.compile(
+    r"(?i)finger|sha|hash|commit|digest|\bid\b|public|checksum|revision|image|hint|not|never|nicht|kein"
+)
 _BLOCK = re.compile(r"[|>][+-]?\d?[ \t]*(?:#[^\n]*)?\r?\n")
 _ITEM = re.compile(r"""(?:\r?\n)[ \t]*-[ \t]+["'`]?([^\s"'`#]{1,400})["'`]?[ \t]*(?:#[^\n]*)?(?=\r?\n|\Z)""")
 _LIST = re.compile(r"""\[([^\[\]]{1,2000})\]""")
@@ -60,6 +64,9 @@ _SETTING = re.compile(
     r"|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
 )
 _MORE_SETTINGS = re.compile(r";\s?[A-Za-z][\w .]{1,40}=")
+_ASKS = re.compile(
+    r"(?i)forg|chang|reset|enter|confirm|repeat|show|hide|need|requir|missing|invalid|wrong|error|type|choose|vergess|eing"
+)
 _OF_WHAT = re.compile(r"[ \t>*#-]*(?:[A-Za-z\xc0-\xff-]{2,16}[ -]){1,3}")  # wifi password: x
 _ENV_KEY = re.compile(r"(?:\A|[^A-Za-z0-9_])[A-Z][A-Z0-9_]*\Z")
 _KIND = {Strength.PASSWORD: "password", Strength.SECRET: "secret", Strength.WEAK: "key"}
@@ -102,7 +109,8 @@ def _values(text: str, key: Key) -> list[Value]:
     if glued:
         return [glued]
     assign = _ASSIGN.match(text, key.end)
-    if assign and not text.startswith("//", assign.end()):
+    message = text.startswith("${", key.start - 2) and assign and text.startswith(("?", "+"), assign.end())
+    if assign and not message and not text.startswith("//", assign.end()):
         return _assigned(text, key, assign)
     if key.end >= len(text):
         return []
@@ -136,16 +144,11 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
         block = _BLOCK.match(text, at)
         if block:
             return _block(text, key, block.end())
-    if text.startswith(("?", "+"), at) and text.startswith("${", key.start - 2):  # ${A:?a message}
-        return []
     if at >= len(text) or text[at] in "\r\n":
         return _listed(text, key, at) or [v for v in (_followed(text, key),) if v]
     quoted = read_quoted(text, at)
     if quoted is not None:
-        exact = assign.group() == "=" and key.name.isupper()
-        rest = quoted._replace(literal=True, exact=exact)
-        variable = assign.group() == " :"  # :'name' in psql
-        return [rest] if not variable and is_secret(key, rest) else []
+        return _quoted(key, quoted, text[at], assign.group())
     array = _LIST.match(text, at)
     if array:
         items = (
@@ -162,18 +165,27 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
     return [value] if value and is_secret(key, value) else []
 
 
+def _quoted(key: Key, value: Value, sign: str, assign: str) -> list[Value]:
+    output_of_command = sign == "`" and " " in value.text and assign == "="
+    variable = assign == " :"  # :'name' in psql
+    if output_of_command or variable:
+        return []
+    value = value._replace(literal=True, exact=assign == "=" and key.name.isupper())
+    return [value] if is_secret(key, value) else []
+
+
 def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
     before = _before(text, key)
-    if before[-1:] in ("?", "&"):
-        value = read_bare(text, at, stops="&#;)")
-        return value and value._replace(literal=key.strength == Strength.PASSWORD, exact=True)
     rest = _REST_OF_LINE.match(text, at)
     whole = _COMMENT.sub("", rest.group()).rstrip() if rest else ""
     tight = operator == "=" and text[at - 1] == "="
-    if tight and (more := _MORE_SETTINGS.search(whole)):  # A=x;B=y
-        value = read_bare(text, at, stops=";") if more.start() else None
-        return value and value._replace(literal=True)
-    setting = bool(_SETTING.match(before)) or (operator == ":" and bool(_OF_WHAT.fullmatch(before)))
+    address = before[-1:] in ("?", "&")
+    if address or (tight and _MORE_SETTINGS.search(whole)):  # A=x;B=y
+        value = read_bare(text, at, stops="&#;)" if address else ";")
+        return value and value._replace(literal=not address or key.strength == Strength.PASSWORD, exact=True)
+    setting = bool(_SETTING.match(before)) or (
+        operator == ":" and bool(_OF_WHAT.fullmatch(before)) and not _ASKS.search(before)
+    )
     closing = _closing_quote(before)
     whole = whole.split(closing, 1)[0].rstrip("\\") if closing else whole
     if setting and whole and not (tight and key.strength != Strength.PASSWORD and " " in whole):
@@ -276,7 +288,8 @@ def _element(text: str, key: Key) -> Value | None:
     found = sibling or (_ELEMENT.match(text, key.end) if opened else None)
     if found is None:
         return None
-    value = Value(found.start(found.lastindex), found.end(found.lastindex), found.group(found.lastindex), quoted=True)
+    start, end = found.span(found.lastindex or 0)
+    value = Value(start, end, text[start:end], quoted=True)
     if key.strength == Strength.WEAK and judge.is_name(value.text):  # <code>DB_PASSWORD=x</code>
         return None
     return value if is_secret(key, value) else None
@@ -369,6 +382,15 @@ def _spaced(text: str, key: Key) -> Value | None:
     return value if judge.looks_random(value.text, least) else None
 
 
+def _introduced(text: str, key: Key) -> Value | None:
+    """``API token from the profile page: 60de...``: some words between, so only what was surely issued counts."""
+    found = _INTRODUCED.match(text, key.end) if key.strength > Strength.WEAK else None
+    if found is None or _ABOUT.search(found.group(1)):
+        return None
+    value = read_bare(text, found.end())
+    return value if value and judge.looks_issued(value.text) and not judge.harmless(value.text) else None
+
+
 _READERS = (
     ("<>\"' \t\n", _element),
     (" \t\"'`)],|?o", _argument),
@@ -376,6 +398,7 @@ _READERS = (
     (" \t", _flag),
     ("\"'`*) \t", _said),
     (" \t", _spaced),
+    (" \t\"'`)", _introduced),
 )
 """The characters that each begins with, which are quicker to look at than to ask it."""
 

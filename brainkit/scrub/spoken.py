@@ -10,17 +10,18 @@ from brainkit.scrub import judge
 from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.rules import words
-from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, is_beside, read_bare, read_quoted
+from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, is_beside, read_bare, read_quoted, shows_it
 
 _QUOTES = ('"', "'", "`")
 _WORDS = (
     r"pass(?:w(?:or[dt]|d)|phrase|code|wort)|kennwort|\bpwd?\b|zugangswort|losungswort|merksatz|wachtwoord|codewort"
     r"|\bcode ?word\b|(?:security|secret) answer|(?:sicherheits|geheim)-?antwort|\b(?:admin|root|guest|router) pass\b"
-    r"|sicherheitsfrage|security question"
+    r"|sicherheitsfrage|security question|\b(?:old|new|previous|current|other) one\b"
 )
 _KEY = (
     r"(?:wlan|wi-?fi|wpa[23]?|netzwerk|netz|sicherheits|zugangs|hotspot)[ -]?schl\xfcssel"
-    r"|(?:wlan|wi-?fi|wpa[23]?|network|hotspot|guest)[ -]?(?:key|psk|pass(?:w(?:or[dt]|d)|phrase|wort|code)?|kennwort)|\bpsk\b"
+    r"|(?:wlan|wi-?fi|wpa[23]?|network|hotspot|guest)[ -]?(?:key|psk|pass(?:w(?:or[dt]|d)|phrase|wort|code)?"
+    r"|kennwort)|\bpsk\b"
 )
 _PIN = (
     r"\b(?:[a-z\xe4\xf6\xfc]{2,12}-)?"
@@ -30,7 +31,8 @@ _PIN = (
 _CODE = (
     r"\b(?:door|gate|garage|alarm|keypad|entry|access|unlock|security|safe|lock|lockbox|house|card|sim|master|disarm"
     r"|pairing|setup|[a-z]*t\xfcr|(?:garagen|hof|eingangs)?tor|zugangs|zutritts|tresor|schloss|entsperr|freischalt"
-    r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box|kasten|safe)|garagen|tresorraum|key[ -]?(?:box|safe)|verbindungs|kopplungs|einrichtungs)"
+    r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box|kasten|safe)|garagen"
+    r"|tresorraum|key[ -]?(?:box|safe)|verbindungs|kopplungs|einrichtungs)"
     r"[ _-]?codes?\b|\bcode\b"
 )
 _ISSUED = (
@@ -49,7 +51,8 @@ _JOINED = re.compile(
     r"""[*_)\]]{0,3}(?P<gap>(?:,?[ \t]|[ \t]?\()[^\n.;:=|"'`\[\]{}<>$!?]{0,60}?)??"""
     r"""(?:\)?[*_]{0,2}[ \t]{0,8}(?:[:=\xbb]|[-=]>)[*_]{0,2}[ \t]{0,40}"""
     r"""|\)?[ \t]+(?P<verb>is|was|ist|lautet|war|wird|hei(?:\xdf|ss)t|(?:re)?set to|changed to"""
-    r"""|(?:ab)?ge\xe4ndert (?:auf|in|zu)|gesetzt auf)(?:[ \t]+(?:now|still|currently|just|simply|again|jetzt|nun"""
+    r"""|(?:ab)?ge\xe4ndert (?:auf|in|zu)|gesetzt auf|beantwortet mit|answer(?:ed with| is)?"""
+    r"""|antwort(?: ist)?)(?:[ \t]+(?:now|still|currently|just|simply|again|jetzt|nun"""
     r"""|noch|weiterhin|wieder|momentan|aktuell|changed to|set to)){0,2}[ \t]*:?[ \t]+)(?=\S)""",
     re.IGNORECASE,
 )
@@ -90,14 +93,37 @@ _PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
 _FOURS = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}\Z")  # an app password of Google
 _NEXT_WORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")  # an app password of Apple
 _MESSAGES = frozenset(
-    "please enter your invalid must wrong try again type choose required bitte eingeben falsch ung\xfcltig passphrase"
-    " password passwort is ist for f\xfcr".split()
+    [
+        "please",
+        "enter",
+        "your",
+        "invalid",
+        "must",
+        "wrong",
+        "try",
+        "again",
+        "type",
+        "choose",
+        "required",
+        "bitte",
+        "eingeben",
+        "falsch",
+        "ungültig",
+        "passphrase",
+        "password",
+        "passwort",
+        "is",
+        "ist",
+        "for",
+        "für",
+    ]
 )
 _CARD = re.compile(r"(\d{3,4})(?!\d)")
 _NAMED_PLACE = re.compile(r"[ \t](?:[A-Z\xc4\xd6\xdc][\w-]{2,15}[ \t]){1,2}(?=\d{4,6}[ \t]*(?:[.,;)]|\r?\n|\Z))")
 _NEXT_LINE = re.compile(
     r"[^\n:=|]{0,60}[:?!\"'*_`]{0,4}[ \t\r]*\n(?:[ \t\r]*\n){0,2}(?:[ \t]*```\w*\r?\n)?"
-    r"(?:\[[^\]\n]{4,20}\][ \t]*[\w .]{1,20}:[ \t]|<[\w .]{1,20}>[ \t]|[ \t>*-]{0,12})[`\"']?([^\s`\"']{6,100})[`\"']?[ \t\r]*(?:\n|\Z)"
+    r"(?:\[[^\]\n]{4,20}\][ \t]*[\w .]{1,20}:[ \t]|<[\w .]{1,20}>[ \t]|[ \t>*-]{0,12})[`\"']?([^\s`\"',;"
+    r"|]{6,100})[`\"']?[ \t\r]*(?:\n|\Z)"
 )
 _HARDWARE = re.compile(r"(?i)(?:gpio|header|jumper|connector|board|data|power|esp\w*|rpi|clock|led)[ -]?\Z")
 _SNMP = re.compile(r"(?i)snmp|\b(?:v1|v2c|r[ow]community6?|com2sec)\b")
@@ -209,6 +235,8 @@ def _bare_password(text: str, at: int, value: Value, place: _Place) -> bool:
             return True
         fits = is_beside(value.text) or (_WITH.search(before) is not None and chosen_in_prose(value.text))
         return fits and chosen(value.text) and value.text.split("-")[0].lower() not in _MENTIONS
+    if place.label.lower().endswith(" one"):
+        return shows_it(value.text) and chosen(value.text)
     number = value.text.isdigit() and len(value.text) >= 4
     if _sure_of_a_word(text, value, place):
         return True
@@ -220,9 +248,13 @@ def _sure_of_a_word(text: str, value: Value, place: _Place) -> bool:
     word = value.text
     if not word.isalpha() or len(word) < 5 or word.lower() in GRAMMAR or judge.harmless(word) or word.isupper():
         return False
-    if place.joint.lower() == "lautet" or "antwort" in place.label.lower() or "answer" in place.label.lower() + place.gap:
+    if (
+        place.joint.lower() == "lautet"
+        or "antwort" in place.label.lower()
+        or "answer" in place.label.lower() + place.gap
+    ):
         return True
-    if place.label.lower() == "codewort" or "word" in place.label.lower()[:-4] + " " and "code" in place.label.lower():
+    if place.label.lower() in ("codewort", "codeword", "code word"):
         return True
     if place.label[:4].lower() in ("wlan", "wifi", "wi-f") and place.joint.lower() in ("ist", "is") and len(word) >= 8:
         return word[0].isupper() and _ends(text, value.end, place)
@@ -237,7 +269,9 @@ def _quoted_password(value: Value, place: _Place) -> bool:
             return GRAMMAR.isdisjoint(parts)
         whole = place.label.lower().endswith(("phrase", "satz")) and len(parts) >= 4
         return bool(place.joint) and (_is_phrase(parts, 3) or (whole and _is_told(parts)))
-    if chosen(text, quoted=True) or (place.joint and (_dashed(text) or text.isalpha() and place.joint.lower() == "lautet")):
+    if chosen(text, quoted=True) or (
+        place.joint and (_dashed(text) or (text.isalpha() and place.joint.lower() == "lautet"))
+    ):
         return True
     whose = place.gap.lstrip(" ,(").split(" ", 1)[0] in ("for", "of", "f\xfcr", "vom", "von", "zum", "zur", "am", "im")
     return whose and len(text) >= 5 and text.isalpha() and text.lower() not in GRAMMAR and not judge.harmless(text)

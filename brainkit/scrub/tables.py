@@ -16,7 +16,9 @@ _RULE = Pattern(r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-{1,}:?[ \t]*
 _NOISE = " \t\r`*_\"'"
 _CSV = re.compile(r"[\w \"'-]{2,30}(?:([,;\t])[\w \"'-]{0,30}){1,30}\r?\n")
 _TABLE = Pattern(r"<(?:table|tbody|thead|tr|dl|dt)[\s>]", ignore_case=True)
-_PART = re.compile(r"(?i)<(/?table|tr|/tr|dl|/dl|t[hd]|d[td])(?:\s[^<>]{0,400})?>(?:\s{0,40}<(?:[abip]|strong|em|code|kbd|tt|span|font|div)(?:\s[^<>]{0,200})?>){0,3}([^<>]{0,400})")
+_PART = re.compile(
+    r"(?i)<(/?table|tr|/tr|dl|/dl|t[hd]|d[td])(?:\s[^<>]{0,400})?>(?:\s{0,40}<(?:[abip]|strong|em|code|kbd|tt|span|font|div)(?:\s[^<>]{0,200})?>){0,3}([^<>]{0,400})"
+)
 _INSERT = Pattern(r"insert\s+into\s+[^\s(]{1,100}\s{0,10}\(([^()]{1,1000})\)\s{0,10}values\s{0,10}", ignore_case=True)
 _VALUES = re.compile(r"[\s,]{0,20}\(((?:'(?:[^'\n]|''){0,400}'|[^()'\n]){1,4000})\)")
 _FIELD = re.compile(r"'((?:[^'\n]|''){0,400})'|[^,']{1,400}")

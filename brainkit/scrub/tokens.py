@@ -16,6 +16,8 @@ _CRYPT = re.compile(r"\$[\w-]*\$")  # looks like a template's variables: $6$salt
 _PORTS = re.compile(r"\d{1,5}(?::\d{1,5})+(?:/\w+)?")  # docker run --name mongo -p 27017:27017
 _FIGURE = re.compile(r"[0-9]")
 
+_JUDGES = {"?": judge.looks_issued, "!": judge.looks_chosen}
+
 _PATTERNS = [(row, Pattern(row.pattern)) for row in rows()]
 _RARE = {pattern.number: (row, pattern) for row, pattern in _PATTERNS if pattern.number >= 0}
 _SHAPES = [(row, pattern) for row, pattern in _PATTERNS if pattern.number < 0]
@@ -28,7 +30,7 @@ def find(page: Page) -> list[Finding]:
     (``[0-9a-f]{32}\\.[A-Za-z0-9]{16}``) have an automaton of their own.
     """
     found: list[Finding] = []
-    for number in page.seen & _RARE.keys():
+    for number in sorted(page.seen & _RARE.keys()):
         found += _run(_RARE[number], page)
     for index in _shapes().Match(page.data) or ():
         hits = _run(_SHAPES[index], page)
@@ -42,7 +44,7 @@ def _run(rule: tuple[Row, Pattern], page: Page) -> Iterator[Finding]:
     for match in pattern.compiled.finditer(page.data):
         start, end = next((span for span in map(match.span, groups) if span[0] >= 0), (-1, -1))
         value = page.text[start:end]
-        if start < 0 or (row.judged and not judge.looks_issued(value)) or _PORTS.fullmatch(value):
+        if start < 0 or (row.judged and not _JUDGES[row.judged](value)) or _PORTS.fullmatch(value):
             continue
         if _CRYPT.match(value) or not judge.stands_in(value):
             yield Finding(row.kind, start, end)

@@ -25,6 +25,7 @@ from brainkit.scrub.page import Page, options
 from brainkit.scrub.result import Finding
 
 _VARIABLE = "BOR_SCRUB_RULES"
+_LARGEST = 1_000_000
 _KIND = re.compile(r"[a-z0-9-]{1,64}")
 
 
@@ -66,7 +67,12 @@ def load(path: Path | None) -> UserRules:
     if path is None:
         return UserRules()
     try:
-        raw = path.read_bytes()
+        if path.exists() and not path.is_file():  # a device or a pipe may never end
+            raise SettingsError(f"{_VARIABLE} = {path} is not a file. Give a TOML file.")
+        with path.open("rb") as file:
+            raw = file.read(_LARGEST + 1)
+        if len(raw) > _LARGEST:
+            raise SettingsError(f"{_VARIABLE} = {path} is larger than {_LARGEST:,} bytes. Give a TOML file of rules.")
         table = tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise SettingsError(f"{_VARIABLE} = {path} cannot be read: {error.strerror}. Give a TOML file.") from None

@@ -22,7 +22,7 @@ _CHOSEN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}[0-9]{1,6}[!@#$%&*?.]*")
 _TERMS = re.compile(
     r"(?i)(?:base|sha|md|utf|ipv?|oauth|x|ed|argon|pbkdf|aes|rsa|k|s|h|v|http|p|ec|rc|hs|rs|es|ps|curve"
     r"|pkcs|tls|int|uint|float|win|mp|php|python|node|postgres|web|step|day|part|user|app|test|server|vlan"
-    r"|port|eth|line|page|version|key|token|secret|option|level|wpa|wifi|psk|id|luks|fido|u|usb|cve|rfc|iso|din)-?[0-9]{1,5}"
+    r"|port|eth|line|page|version|key|token|secret|option|level|uid|gid|pid|tmux|wpa|wifi|psk|id|luks|fido|u|usb|cve|rfc|iso|din)-?[0-9]{1,5}"
 )
 _NAMED_AFTER = re.compile(
     r"(?i)(?:.*[-_./])?(?:passwords?|passwd|secrets?|tokens?|keys?|credentials?|creds|ref|cert|tls|name)"
@@ -45,7 +45,9 @@ _ADDRESS = re.compile(
 _SERIAL = re.compile(r"[A-Z]{2,6}-?\d+(?:-\d+)*")
 _NAMES_OF_IT = frozenset(("password", "passwort", "kennwort", "pass", "passwd", "secret"))
 _SIGNS = re.compile(r"[!@#$%&*?+^~]")
-_SHUFFLED = re.compile(r"(?=.*[A-Z].*[A-Z]|.*[0-9].*[a-z].*[0-9])(?=.*[0-9])(?=.*[a-z])[A-Za-z0-9]{6,}")
+_SHUFFLED = re.compile(
+    r"(?!(?:[A-Z][a-z]{2,}){1,4}[0-9]{1,6}\Z)(?=.*[A-Z].*[A-Z]|.*[0-9].*[a-z].*[0-9])(?=.*[0-9])(?=.*[a-z])[A-Za-z0-9]{6,}"
+)
 _TECHNICAL = re.compile(
     r"(?i)sha\d|md5|aes|rsa|bcrypt|argon|pbkdf|base\d\d|utf|[kmgt]i?b\Z|win(?:dows)?\d|oauth|ed25519|luks\d|keepass|x509|tls|ipv"
 )
@@ -119,7 +121,7 @@ def is_secret(key: Key, value: Value) -> bool:
             key.strength == Strength.PASSWORD
             and (value.quoted or value.literal)
             and judge.common_word(text)
-            and not (text.lower() in _NAMES_OF_IT and key.name.lower() in _NAMES_OF_IT)
+            and not (text.lower() in _NAMES_OF_IT and key.name.lower().rpartition(".")[2] in _NAMES_OF_IT)
         )
     dotted = not value.quoted and not value.exact and _DOTTED.fullmatch(text) and not judge.looks_random(text, 16)
     if dotted or (not value.quoted and _CALL.match(text)):
@@ -214,12 +216,14 @@ def shows_it(text: str) -> bool:
 
 
 def is_beside(text: str) -> bool:
-    """Whether a word right after ``password`` is one, with no sign or verb between: ``Himbeere2023``, ``Popcorn!Abend``."""
+    """Whether a word right after ``password``, with no sign or verb between, is one: ``Tee2023``, ``Tee!Abend``."""
+    if _TECHNICAL.search(text):
+        return judge.looks_random(text, 14)
     if shows_it(text) or judge.is_worded(text):
         return True
     letters = sum(map(str.isalpha, text))
     if any(map(str.isdigit, text)):
-        return letters >= 4 and len(text) >= 6 and not _SERIAL.fullmatch(text) and not _TECHNICAL.search(text)
+        return letters >= 4 and len(text) >= 6 and not _SERIAL.fullmatch(text)
     return bool(_EXCLAIMED.fullmatch(text))
 
 
@@ -236,8 +240,7 @@ def chosen(text: str, *, quoted: bool = False) -> bool:
         return False
     if not any(c.isdigit() for c in text):
         return len(text) >= 6 and _SIGN_WITHIN.search(text) is not None and "@" not in text
-    if _COUNTED.fullmatch(text) or _ADDRESS.fullmatch(text):
-        return False
-    if judge.is_name(text) and not judge.looks_random(text) and not judge.is_worded(text):
+    named = judge.is_name(text) and not judge.looks_random(text) and not judge.is_worded(text)
+    if named or _COUNTED.fullmatch(text) or _ADDRESS.fullmatch(text):
         return False
     return quoted or _SERIAL.fullmatch(text) is None

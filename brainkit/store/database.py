@@ -71,6 +71,11 @@ class Database:
         parts = _parts(self._conninfo)
         return f"{parts.get('host') or 'local socket'}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """How to connect: libpq's parameters, the password among them."""
+        return _parts(self._conninfo)
+
     @contextlib.contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection in autocommit mode; use ``connection.transaction()`` for more than one statement.

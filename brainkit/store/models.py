@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from brainkit.embedding import ModelIdentity
 from brainkit.store.database import Connection, Database
+from brainkit.store.view import make_view
 
 _FITS_PAGE = 4000
 
@@ -68,6 +69,8 @@ def register(connection: Connection, identity: ModelIdentity, recipe: Mapping[st
                 sql.SQL("plain" if identity.dimensions <= _FITS_PAGE else "external"),
             )
         )
+        if connection.execute("select serving from embedding_models where id = %s", (row[0],)).fetchone() == (True,):
+            make_view(connection, table_of(row[0]))
     elif recipe:
         connection.execute("update embedding_models set recipe = %s where id = %s", (Jsonb(dict(recipe)), row[0]))
     return int(row[0]), int(row[1])
@@ -78,6 +81,7 @@ def serve_with(database: Database, model_id: int) -> None:
     with database.connection() as connection, connection.transaction():
         connection.execute("update embedding_models set serving = false where serving and id <> %s", (model_id,))
         connection.execute("update embedding_models set serving = true where not serving and id = %s", (model_id,))
+        make_view(connection, table_of(model_id))
 
 
 def table_of(model_id: int) -> sql.Identifier:

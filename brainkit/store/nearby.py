@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from brainkit.store.database import Database
+from brainkit.store.database import Connection, Database
 from brainkit.store.terms import LANGUAGES, Language, Term
 
 SHORTEST: Final = 5
-"""Shorter words are taken as they are, and so are shorter stems: too many others are near."""
+"""Shorter words are taken as they are: too many others are near."""
 ANY_MISTAKE: Final = 7
 """Letters of a stem from which on any mistake is one; below, only two letters exchanged, as *spell* is not *shell*."""
 TWO_MISTAKES: Final = 10
@@ -41,34 +41,43 @@ def near_forms(database: Database, terms: Mapping[int, Term]) -> dict[int, list[
     """
     found: dict[int, list[Form]] = {}
     words = [(number, term) for number, term in terms.items() if term.text.isalpha() and len(term.text) >= SHORTEST]
-    for number, term in words[:MOST_WORDS]:
-        stock = _stock(database, term)
-        forms = _corrected(term, stock) or _parts(term, stock) or _wholes(term, stock)
-        if forms:
-            found[number] = forms
+    with database.connection() as connection:
+        for number, term in words[:MOST_WORDS]:
+            for look in (_corrected, _parts, _wholes):
+                if forms := look(term, connection):
+                    found[number] = forms
+                    break
     return found
 
 
-def _stock(database: Database, term: Term) -> dict[Form, int]:
-    """Lexemes that may be meant, with the number of chunks that hold them: an index or one pass over the lexicon."""
-    stems = {getattr(term, language) for language in LANGUAGES}
-    beginnings = {word[:size] for word in (term.text, *stems) for size in range(_PART, len(word))}
-    endings = {term.text[start:] for start in range(_PART, len(term.text) - _PART + 1)}
-    like = [pattern for stem in stems for pattern in _patterns(stem)]
+def _corrected(term: Term, connection: Connection) -> list[Form]:
+    stems = {language: str(getattr(term, language)) for language in LANGUAGES}
+    # The range lets the index of the table help; the first letter is that of every stem.
     query = """
         select language, lexeme, documents from lexeme_stats
-        where lexeme like any(%(like)s) and length(lexeme) between %(low)s and %(high)s
-           or lexeme like any(%(wholes)s) or lexeme = any(%(parts)s)"""
+        where language = any(%(languages)s) and lexeme >= %(first)s and lexeme < %(next)s
+          and length(lexeme) between %(low)s and %(high)s and lexeme like any(%(like)s)"""
     values = {
-        "like": like,
-        "low": min(map(len, stems)) - 2,
-        "high": max(map(len, stems)) + 2,
-        "wholes": [f"{'_' * (_PART - 1)}%{term.german}"],
-        "parts": [*beginnings, *endings],
+        "languages": list(LANGUAGES),
+        "first": term.text[0],
+        "next": chr(ord(term.text[0]) + 1),
+        "low": min(map(len, stems.values())) - 2,
+        "high": max(map(len, stems.values())) + 2,
+        "like": [pattern for stem in set(stems.values()) for pattern in _patterns(stem)],
     }
-    with database.connection() as connection:
-        rows = connection.execute(query, values).fetchall()
-    return {Form(language, lexeme): documents for language, lexeme, documents in rows}
+    best: list[tuple[int, int, Form]] = []
+    for language, lexeme, documents in connection.execute(query, values):
+        stem = stems[language]
+        if not lexeme.isalpha():
+            continue
+        allowed = 1 + (len(stem) >= TWO_MISTAKES)
+        distance = mistakes(stem, lexeme, allowed)
+        if distance <= allowed and (len(stem) >= ANY_MISTAKE or sorted(stem) == sorted(lexeme)):
+            best.append((distance, -documents, Form(language, lexeme)))
+    if not best:
+        return []
+    nearest = min(best)
+    return [form for distance, _, form in best if distance == nearest[0] and form.lexeme == nearest[2].lexeme]
 
 
 def _patterns(stem: str) -> list[str]:
@@ -80,46 +89,28 @@ def _patterns(stem: str) -> list[str]:
     return [f"{stem[:third]}%", f"{stem[0]}%{stem[third : 2 * third]}%", f"{stem[0]}%{stem[2 * third :]}"]
 
 
-def _corrected(term: Term, stock: Mapping[Form, int]) -> list[Form]:
-    best: list[tuple[int, int, Form]] = []
-    for form, documents in stock.items():
-        stem = getattr(term, form.language)
-        if len(stem) < SHORTEST or form.lexeme[0] != stem[0] or not form.lexeme.isalpha():
-            continue
-        allowed = 1 + (len(stem) >= TWO_MISTAKES)
-        distance = mistakes(stem, form.lexeme, allowed)
-        exchanged = sorted(stem) == sorted(form.lexeme)
-        if distance <= allowed and (exchanged or len(stem) >= ANY_MISTAKE):
-            best.append((distance, -documents, form))
-    if not best:
-        return []
-    nearest = min(best)
-    return [form for distance, _, form in best if distance == nearest[0] and form.lexeme == nearest[2].lexeme]
-
-
-def _parts(term: Term, stock: Mapping[Form, int]) -> list[Form]:
-    """Known words that make up the whole of a word, the second by its stem."""
-    known = {form.lexeme: form for form in stock if form.language == "german"}
-    for size in range(len(term.text) - _PART, _PART - 1, -1):
-        head, tail = term.text[:size], term.text[size:]
-        first = next((known[head.removesuffix(x)] for x in _LINKS if head.removesuffix(x) in known), None)
-        second = known.get(tail) or known.get(term.german[size:])
-        if first and second:
-            return [first, second]
+def _parts(term: Term, connection: Connection) -> list[Form]:
+    """Known words that make up the whole of a word; of the second the stem will do."""
+    cuts = range(len(term.text) - _PART, _PART - 1, -1)
+    heads = {size: [term.text[:size].removesuffix(link) for link in _LINKS] for size in cuts}
+    tails = {size: [term.text[size:], term.german[size:]] for size in cuts}
+    asked = [part for parts in (*heads.values(), *tails.values()) for part in parts if len(part) >= _PART]
+    query = "select lexeme from lexeme_stats where language = 'german' and lexeme = any(%s)"
+    known = {row[0] for row in connection.execute(query, (asked,))}
+    for size in cuts:
+        head, tail = (next((part for part in parts[size] if part in known), None) for parts in (heads, tails))
+        if head and tail:
+            return [Form("german", head), Form("german", tail)]
     return []
 
 
-def _wholes(term: Term, stock: Mapping[Form, int]) -> list[Form]:
+def _wholes(term: Term, connection: Connection) -> list[Form]:
     if len(term.german) < _PART:
         return []
-    wholes = [
-        (-documents, form)
-        for form, documents in stock.items()
-        if form.language == "german"
-        and form.lexeme.endswith(term.german)
-        and len(form.lexeme) >= len(term.german) + _PART - 1
-    ]
-    return [form for _, form in sorted(wholes)[:MOST_COMPOUNDS] if form.lexeme.isalpha()]
+    query = """select lexeme from lexeme_stats where language = 'german' and lexeme like %s
+               order by documents desc, lexeme"""
+    rows = connection.execute(query, (f"{'_' * (_PART - 1)}%{term.german}",))
+    return [Form("german", row[0]) for row in rows if row[0].isalpha()][:MOST_COMPOUNDS]
 
 
 def mistakes(one: str, other: str, most: int) -> int:

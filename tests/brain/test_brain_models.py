@@ -60,7 +60,9 @@ def test_the_former_model_serves_until_the_new_one_is_complete(open_brain, notes
     assert len(calls) == 4  # what was embedded before the fault is not embedded again
     assert models(brain) == {256: (3, False), 384: (3, True)}
     assert brain.status()["dimensions"] == 384
-    assert brain.recall(QUESTION).chunks[0].cosine == pytest.approx(open_brain(embedder="minilm").recall(QUESTION).chunks[0].cosine)
+    assert brain.recall(QUESTION).chunks[0].cosine == pytest.approx(
+        open_brain(embedder="minilm").recall(QUESTION).chunks[0].cosine
+    )
 
 
 def test_going_back_to_a_former_model_costs_nothing(open_brain, notes):

@@ -22,7 +22,7 @@ EXPORTS = {
         clopper_pearson cross_fit decide exact_threshold gather labels_needed make_gate read_certificate
         shipped_threshold threshold_in_force""",
     "brainkit.ingestion": """EmbedReport FileOutcome ImportReport Importer Model Models Preparer RescrubReport
-        embed_pending open_models preview rescrub""",
+        embed_pending list_models open_models preview rescrub""",
     "brainkit.labels": """HiddenVariant Label Problem Relevant STRATA check given_labels hidden_variant load merge save
         scrubbed""",
     "brainkit.readers": """Block Document Format FoundFile Link Skipped TextScrubber blocks front_matter_end git_log

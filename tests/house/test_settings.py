@@ -169,6 +169,7 @@ def test_paths_are_absolute_and_at_home(monkeypatch, tmp_path):
     assert Settings(scrub_rules="rules.toml").scrub_rules == tmp_path / "rules.toml"
     assert Settings(vector_cache="~/v").vector_cache == tmp_path / "v"
     assert Settings(vector_cache="off").vector_cache == "off"
+    monkeypatch.delenv("BOR_VECTOR_CACHE")
     assert Settings().vector_cache is None
 
 

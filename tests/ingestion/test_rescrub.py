@@ -38,7 +38,13 @@ def raw_hits(folder: Path, text: str) -> list[str]:
 
 
 def everything(brain):
-    tables = {"documents": "documents", "chunks": "chunks", "labels": "labels", "query_log": "query_log", "sources": "sources"}
+    tables = {
+        "documents": "documents",
+        "chunks": "chunks",
+        "labels": "labels",
+        "query_log": "query_log",
+        "sources": "sources",
+    }
     with brain._database.connection() as connection:
         return {name: str(connection.execute(f"select * from {name}").fetchall()) for name in tables}
 
@@ -64,7 +70,9 @@ def test_newer_rules_reach_every_table_and_the_disk(home, notes, tmp_path):
         assert not [name for name, text in everything(brain).items() if WORD in text]
         assert raw_hits(brain._database.server.data_dir, WORD) == []
         assert raw_hits(home, WORD) == []
-        assert brain.recall("Where do we meet at noon?").chunks[0].text.endswith("We meet at [REDACTED:codename] at noon.")
+        assert (
+            brain.recall("Where do we meet at noon?").chunks[0].text.endswith("We meet at [REDACTED:codename] at noon.")
+        )
         assert brain.status()["pending"] == 2  # of the changed texts; the third kept its vector
         again = brain.rescrub()
         assert (again.changed, again.others) == ([], 0)

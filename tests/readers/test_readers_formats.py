@@ -10,6 +10,7 @@ import pytest
 from brainkit.readers import Skipped, read, scan
 from brainkit.readers.formats import Selection, format_of
 from brainkit.readers.names import shown_path
+from brainkit.scrub import Scrubber
 
 
 @pytest.mark.parametrize(
@@ -115,3 +116,13 @@ def test_each_document_counts_what_is_redacted_in_its_path(scrubber):
         counts = Counter()
         shown_path(Path("tok-1/tok-2.md"), scrubber, counts)
         assert counts == {"token": 2}
+
+
+def test_neighbours_do_not_hide_a_token_that_is_a_whole_name(tmp_path):
+    token = "pk_" + "test_Tph4NiI7TYooMQ" + "aujxvdEDq5"
+    for name in (f"{token}.md", *(f"note-{n}.md" for n in range(30))):
+        (tmp_path / name).write_text("x")
+    real = Scrubber()
+    found = list(scan(tmp_path, extensions=["md"], max_bytes=9, scrubber=real))
+    assert not any(token in shown_path(item.path, real) for item in found)
+    assert token not in shown_path(Path(f"{token}.md"), Scrubber())

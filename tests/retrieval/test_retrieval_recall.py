@@ -302,3 +302,34 @@ def test_another_models_vectors_are_another_table(own_brain):
 def test_k_below_one_is_refused(brain):
     with pytest.raises(UsageError, match="k = 0"):
         brain.recall("pool", k=0)
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("resovler", "dns.md"),  # two letters exchanged
+        ("Invoiices", "invoice.md"),  # one too many
+        ("Pumpe", "heizung.md"),  # a part of Wärmepumpe
+        ("Pumpen", "heizung.md"),
+        ("Filterwärmepumpen", "heizung.md"),  # no chunk holds the compound, one holds its parts
+    ],
+)
+def test_a_word_no_chunk_holds_finds_what_is_meant(brain, question, path):
+    recall = brain.recall(question, retrieval="lexical(30)")
+    assert [document.path for document in recall.documents] == [path]
+    assert 0 < recall.evidence.best_lexical <= 1
+    assert (recall.evidence.unknown_terms, recall.evidence.coverage) == (1, 1.0)
+    assert brain.recall(question, retrieval="dense(30)").evidence.lexical_hits == 0  # words are not asked for there
+
+
+def test_late_interaction_is_evidence_too(open_brain, notes):
+    brain = open_brain(embedder="minilm")
+    brain.import_paths([notes])
+    recall = brain.recall("When was the battery of the UPS swapped?", k=3, retrieval="hybrid+maxsim(3)")
+    late = [chunk.late for chunk in recall.chunks]
+    assert recall.evidence.late == max(late) == late[0]
+    assert 0 < late[0] <= 1
+    plain = brain.recall("When was the battery of the UPS swapped?", k=3)
+    assert plain.evidence.late == 0.0
+    assert {chunk.late for chunk in plain.chunks} == {None}
+    assert plain.evidence.best_score == recall.evidence.best_score

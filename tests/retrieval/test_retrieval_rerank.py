@@ -74,7 +74,7 @@ def test_mmr_without_vectors_or_differences_keeps_the_order():
 
 
 @pytest.fixture
-def server():
+def rerank_server():
     """A rerank server: the test says what it answers and reads what it was asked."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -92,7 +92,7 @@ def server():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         running.asked, running.reply = [], (200, {})
         running.url = f"http://127.0.0.1:{running.server_port}"
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield running
         running.shutdown()
@@ -103,24 +103,24 @@ CHUNKS = [chunk(1, 0.9, text="a"), chunk(2, 0.8, text="b"), chunk(3, 0.7, text="
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/rerank"])
-def test_the_server_decides_the_order_of_those_it_got(server, path):
+def test_the_server_decides_the_order_of_those_it_got(rerank_server, path):
     results = [{"index": 1, "relevance_score": 3.5}, {"index": 0, "relevance_score": -2.0, "document": {"text": "a"}}]
-    server.reply = (200, {"results": results})
-    found = Endpoint(server.url + path, 2, "some/model", "token")(ASKED, CHUNKS)
+    rerank_server.reply = (200, {"results": results})
+    found = Endpoint(rerank_server.url + path, 2, "some/model", "token")(ASKED, CHUNKS)
     assert order(found) == [2, 1, 3]
     assert [c.score for c in found[:2]] == [3.5, -2.0]
     assert found[2].score <= -2.0
     body = {"query": "when was it", "documents": ["a", "b"], "top_n": 2, "model": "some/model"}
-    assert server.asked == [("/v1/rerank", "Bearer token", body)]
+    assert rerank_server.asked == [("/v1/rerank", "Bearer token", body)]
 
 
-def test_no_model_and_no_key_are_not_sent(server):
-    server.reply = (200, {"results": [{"index": n, "relevance_score": n} for n in range(3)]})
-    assert order(Endpoint(server.url, 20)(ASKED, CHUNKS)) == [3, 2, 1]
-    ((_, key, body),) = server.asked
+def test_no_model_and_no_key_are_not_sent(rerank_server):
+    rerank_server.reply = (200, {"results": [{"index": n, "relevance_score": n} for n in range(3)]})
+    assert order(Endpoint(rerank_server.url, 20)(ASKED, CHUNKS)) == [3, 2, 1]
+    ((_, key, body),) = rerank_server.asked
     assert (key, "model" in body) == (None, False)
-    assert Endpoint(server.url, 20)(ASKED, []) == []
-    assert len(server.asked) == 1
+    assert Endpoint(rerank_server.url, 20)(ASKED, []) == []
+    assert len(rerank_server.asked) == 1
 
 
 BAD = [
@@ -136,19 +136,19 @@ BAD = [
 
 
 @pytest.mark.parametrize("reply", BAD)
-def test_a_server_that_errs_is_said_and_done_without(server, brain, reply):
-    server.reply = reply
+def test_a_server_that_errs_is_said_and_done_without(rerank_server, brain, reply):
+    rerank_server.reply = reply
     with pytest.raises(ConnectionError, match="BOR_RERANK_URL"):
-        Endpoint(server.url, 3)(ASKED, CHUNKS)
+        Endpoint(rerank_server.url, 3)(ASKED, CHUNKS)
     settings, plain = RetrievalSettings.parse("hybrid+rerank(3)"), RetrievalSettings()
-    kind, embedder, vectors = brain._models.serving
-    searcher = Searcher(brain._database, embedder, vectors, brain._documents, rerank_url=server.url)
+    embedder, vectors = brain._models.serving.embedder, brain._models.serving.vectors
+    searcher = Searcher(brain._database, embedder, vectors, brain._documents, rerank_url=rerank_server.url)
     recall = searcher.recall("pool", settings, k=5)
     assert recall.degraded.startswith("not reranked: the server at BOR_RERANK_URL")
     assert [c.chunk_id for c in recall.chunks] == [c.chunk_id for c in searcher.recall("pool", plain, k=5).chunks]
 
 
-def test_nobody_listens(server):
+def test_nobody_listens(rerank_server):
     with pytest.raises(ConnectionError, match="does not answer"):
         Endpoint("http://127.0.0.1:1", 3)(ASKED, CHUNKS)
 
@@ -183,10 +183,10 @@ def paths(recall):
 def test_rerankers_of_a_retrieval_string(brain):
     plain = brain.recall("the pool is new")
     assert set(paths(plain)[:2]) == {"0.md", "1.md"}
-    newer = brain.recall("the pool is new", retrieval="hybrid+recency(30d)")
+    newer = brain.recall("the pool is new", retrieval="hybrid+recency(365d)")
     assert paths(newer)[0] == "1.md"
     assert {c.ts.year for c in newer.chunks} == {2020, 2021, 2022, 2023}
-    unlike = brain.recall("the pool is new", retrieval="hybrid+mmr(0.5)")
+    unlike = brain.recall("the pool is new", retrieval="hybrid+mmr(0.2)")
     assert paths(unlike)[1] not in {"0.md", "1.md"}
     with pytest.raises(RetrievalSettingsError, match="BOR_RERANK_URL"):
         brain.recall("pool", retrieval="hybrid+rerank(5)")

@@ -28,7 +28,9 @@ def chunks(*texts):
 
 
 def put(store, document, *texts, path="a.md", version="1", source="notes", size=10, mtime_ns=20):
-    return store.put(source, path, make_entry(document, chunks(*texts)), index_version=version, size=size, mtime_ns=mtime_ns)
+    return store.put(
+        source, path, make_entry(document, chunks(*texts)), index_version=version, size=size, mtime_ns=mtime_ns
+    )
 
 
 def rows(database, query, *values):
@@ -213,10 +215,10 @@ def test_what_of_a_chunk_is_embedded():
 
 
 def test_a_database_that_goes_away_is_a_database_error(database, store, make_document):
-    with database.connection() as connection:
-        pid = connection.info.backend_pid
+    def cut():
+        with database.connection() as connection:
+            connection.execute("select pg_terminate_backend(pg_backend_pid())")
 
-    with pytest.raises(DatabaseError), database.connection() as connection:
-        assert connection.info.backend_pid == pid
-        connection.execute("select pg_terminate_backend(pg_backend_pid())")
+    with pytest.raises(DatabaseError):
+        cut()
     assert put(store, make_document("new"), "new") is Change.INDEXED

@@ -16,7 +16,9 @@ def put(database, make_document):
     def stored(path, *texts):
         chunks = [Chunk(n, "", text) for n, text in enumerate(texts)]
         document = make_document("\n".join(texts), path=path)
-        return DocumentStore(database).put("notes", path, make_entry(document, chunks), index_version="1", size=1, mtime_ns=1)
+        return DocumentStore(database).put(
+            "notes", path, make_entry(document, chunks), index_version="1", size=1, mtime_ns=1
+        )
 
     DocumentStore(database).source_for("/notes")
     return stored

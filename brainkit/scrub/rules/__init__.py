@@ -3,7 +3,8 @@
 A line holds the kind, the pattern and the public page or standard that the format comes from, separated by two or more
 blanks. A pattern is RE2 syntax over Latin-1 bytes, with the names of ``_PARTS`` for what many share. What is taken out
 is its first group that matched, or all of it when it has none. A kind with ``?`` has a weak shape: what matches must
-also look like an issued value (``judge.looks_issued``).
+also look like an issued value (``judge.looks_issued``); with ``!``, like one that a person chose
+(``judge.looks_chosen``), since a sentence may have the same words.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _PARTS = {
 
 
 class Row(NamedTuple):
-    """A format: the kind it is reported as, its pattern, where it is published, and whether what matches is judged."""
+    """A format: the kind it is reported as, its pattern, where it is published, and how what matches is judged."""
 
     kind: str
     pattern: str
     source: str
-    judged: bool
+    judged: str  # "" not at all, "?" must look issued, "!" must look chosen
 
 
 def rows() -> tuple[Row, ...]:
@@ -47,4 +48,5 @@ def _row(line: str) -> Row:
     kind, pattern, source = re.split(" {2,}", line)
     for name, part in _PARTS.items():
         pattern = pattern.replace(name, part)
-    return Row(kind.removesuffix("?"), pattern, source, kind.endswith("?"))
+    name = kind.rstrip("?!")
+    return Row(name, pattern, source, kind[len(name) :])

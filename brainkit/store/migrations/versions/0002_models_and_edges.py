@@ -24,6 +24,7 @@ def downgrade() -> None:
     """Drop the columns."""
     op.execute(
         """
+        drop view if exists data_brain;
         alter table embedding_models drop recipe, drop serving;
         alter table documents drop aliases, drop edges;
         """
