@@ -93,7 +93,13 @@ def _parts(pattern: re.Pattern[str], comments: tuple[str, ...] = ("#", "//")) ->
 
 
 HEADINGS: dict[str, Callable[[str], Iterator[Heading]]] = {
-    "markdown": _markdown, "rst": _restructured, "org": _org, "toml": _parts(TABLE), "ini": _parts(INI_SECTION, ("#", ";")),
-    "unit": _parts(INI_SECTION, ("#", ";")), "dockerfile": _parts(STAGE), "terraform": _parts(BLOCK),
-}  # fmt: skip
+    "markdown": _markdown,
+    "rst": _restructured,
+    "org": _org,
+    "toml": _parts(TABLE),
+    "ini": _parts(INI_SECTION, ("#", ";")),
+    "unit": _parts(INI_SECTION, ("#", ";")),
+    "dockerfile": _parts(STAGE),
+    "terraform": _parts(BLOCK),
+}
 """How the headings of each such format are found."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-LED = frozenset({"markdown", "yaml", "rst", "org"})
-"""The formats whose pieces are looked at."""
 MAX_LEAD_CHARS = 300
 MAX_ITEM_CHARS = 100
 MAX_MARKER_CHARS = 200  # how far into a line its markers are looked for
 MARGIN = r"[ \t>]*"
+MARKS = frozenset("-*+0123456789`~#")
 ITEM = re.compile(rf"{MARGIN}(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?=\S)")
 FENCE = re.compile(rf"{MARGIN}(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]+)*(`{{3,}}(?![^\n]*`)|~{{3,}})")
 ORG_FENCE = re.compile(rf"{MARGIN}#\+begin_(\w+)", re.IGNORECASE)
 SCALAR = re.compile(r"(?:.*:|[ \t]*-)[ \t]+(?:[!&]\S+[ \t]+)?[|>][-+\d]{0,2}[ \t]*(?:#.*)?$")
+MARKED_UP = frozenset({"markdown", "rst", "org"})
+LISTED = re.compile(r"\n[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+TO_TEXT = re.compile(r"[|>][-+\d]{0,2}[ \t\r]*(?:#.*)?$", re.MULTILINE)
 
 
 class Lead(NamedTuple):
@@ -22,6 +24,19 @@ class Lead(NamedTuple):
 
     line: str
     indent: int
+
+
+def leads_of(text: str, start: int, end: int, format: str) -> Leads | None:  # noqa: A002 - as in chunk()
+    """The leads of the section between two offsets, or None where there cannot be any."""
+    if format == "yaml":
+        led = TO_TEXT.search(text, start, end) is not None
+    elif format in MARKED_UP:
+        led = any(text.find(mark, start, end) >= 0 for mark in ("|", "```", "~~~", "#+")) or (
+            LISTED.search(text, max(0, start - 1), end) is not None
+        )
+    else:
+        led = False
+    return Leads(text, start, format) if led else None
 
 
 class Leads:
@@ -41,13 +56,17 @@ class Leads:
         self._table: list[str] = []
         self._line = ""
         self._indent = 0
+        self._mark = ""  # the first character of the line that was entered last
+
+    def behind_closing(self, offset: int) -> int:
+        """The end of the line at an offset when all it does is to close a fence, else the offset."""
+        self._read(offset)
+        closes = self._block is not None and bool(self._closing) and self._closes(self._line)
+        return self._end if closes and self._start == offset else offset
 
     def at(self, offset: int, room: int) -> str:
-        """The lines to repeat, each with its line break, in at most ``room`` characters; offsets never go back."""
-        while self._end <= offset < len(self._text):
-            self._leave()
-            self._start, self._end = self._end, _line_end(self._text, self._end)
-            self._enter()
+        """The lines to repeat, each with its line break, in at most ``room`` characters."""
+        self._read(offset)
         inner = self._table if self._block is None else [self._block.line]
         fitting: list[str] = []
         for line in inner:  # a separator row is left out before a header row
@@ -63,6 +82,13 @@ class Leads:
             room -= len(item.line) + 1
         return "".join(line + "\n" for line in [*reversed(above), *fitting])
 
+    def _read(self, offset: int) -> None:
+        """Go on to the line an offset is in; offsets never go back."""
+        while self._end <= offset < len(self._text):
+            self._leave()
+            self._start, self._end = self._end, _line_end(self._text, self._end)
+            self._enter()
+
     def _enter(self) -> None:
         """What the line ends, or is the second of."""
         before, self._line = self._line, self._text[self._start : self._end].rstrip()
@@ -70,7 +96,10 @@ class Leads:
         if not line:
             self._table = []
             return
-        self._indent = _indent(line)
+        bare = line.lstrip(" \t>")
+        self._mark = bare[:1]
+        margin = line[: len(line) - len(bare)]
+        self._indent = len(margin.expandtabs(4) if "\t" in margin else margin)
         if self._block is not None:
             if not self._closing and self._indent <= self._block.indent:
                 self._block = None
@@ -97,7 +126,7 @@ class Leads:
                 self._open(SCALAR.match(line[-MAX_MARKER_CHARS:]), "")
         elif len(self._table) == 1:
             self._table.append(line)
-        else:
+        elif self._mark in MARKS:
             marked = line[:MAX_MARKER_CHARS]
             if ITEM.match(marked):
                 self._items.append(Lead(_first_words(line), self._indent))
@@ -119,12 +148,6 @@ class Leads:
 
 def _line_end(text: str, start: int) -> int:
     return text.find("\n", start) + 1 or len(text)
-
-
-def _indent(line: str) -> int:
-    bare = line.lstrip(" \t>")
-    margin = len(line) - len(bare)
-    return margin if "\t" not in line[:margin] else len(line[:margin].expandtabs(4))
 
 
 def _is_separator(line: str) -> bool:

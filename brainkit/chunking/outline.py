@@ -17,7 +17,8 @@ ENTRY = re.compile(
       (\#|\{[{%]-?[^\S\n]*(?!-?[^\S\n]*(?:end|else|elif)))     # 2: a comment, or a template that opens a block
     | ([}\]])                                                  # 3
     | (-)(?=\s|\Z)(?:[ \t]+name:[ \t]+(\S[^\n]{0,200}))?       # 4, 5: an item and its name
-    | (?:"([^"\n]{1,200})"|'([^'\n]{1,200})'|([^\s"'\#:{}\[\],&*!|>%@`-][^:\n]{0,200}?))[ \t]{0,20}:(?=\s|\Z)  # 6-8: a key
+    | (?:"([^"\n]{1,200})"|'([^'\n]{1,200})'|([^\s"'\#:{}\[\],&*!|>%@`-][^:\n]{0,200}?))
+      [ \t]{0,20}:(?=\s|\Z)                                     # 6-8: a key
     | ([{\[])                                                  # 9
     | \S)[^\n]*\n?""",
     re.MULTILINE | re.VERBOSE,
@@ -41,7 +42,7 @@ def outline(text: str, start: int = 0, end: int | None = None) -> list[Line]:
     lines = []
     for match in ENTRY.finditer(text, start, len(text) if end is None else end):
         number = match.lastindex or 1
-        name = match[number].strip() if number >= 5 else ""
+        name = match[number].strip() if 5 <= number < 9 else ""
         if number == 5:
             name = name.strip("\"'")
         lines.append(Line(match.start(), match.end(), match.end(1) - match.start(), KINDS[number], name))
@@ -58,7 +59,9 @@ def outline_sections(text: str, lines: list[Line], whole: Section, target: int, 
     for first, behind in pairwise([*entries, len(lines)]):
         end = lines[behind].start if behind < len(lines) else whole.end
         inside = lines[first:behind]
-        head = next(n for n, line in enumerate(inside) if line.kind != "comment")
+        head = 0
+        while inside[head].kind == "comment":
+            head += 1
         name = inside[head].name
         path = (*whole.path, name) if name else whole.path
         long = end - at > target and depth < MAX_DEPTH and len(inside) > head + 1
@@ -78,7 +81,7 @@ def _entries(lines: list[Line]) -> list[int]:
     solid = [line for line in lines if line.kind not in ("close", "comment")]
     if not solid:
         return []
-    base = min(line.indent for line in solid)
+    base = min([line.indent for line in solid])
     kind = next(line.kind for line in solid if line.indent == base)
     if kind == "text":
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from brainkit.chunking.leads import LED, MAX_LEAD_CHARS, Leads
+from brainkit.chunking.leads import MAX_LEAD_CHARS, leads_of
 from brainkit.chunking.section import Section, common_path
 
 if TYPE_CHECKING:
@@ -38,14 +38,18 @@ def pieces(
     for section in sections:
         end = section.start + len(text[section.start : section.end].rstrip())
         start = _trimmed_start(text, section.start, end, target)
-        leads = Leads(text, start, format) if end - start > target and format in LED else None
+        leads = leads_of(text, start, end, format) if end - start > target else None
         lead = ""
         while end - start > (limit := target - len(lead)):
             shared = min(overlap, limit * 3 // 4)
             cut = _cut(text, start + shared + (limit - shared) // 2, start + limit)
             yield Section(start, start + len(text[start:cut].rstrip()), section.path, lead)
             start = _trimmed_start(text, _overlap_start(text, cut, shared), end, target)
-            lead = leads.at(start, min(MAX_LEAD_CHARS, target // 3)) if leads else ""
+            if leads:
+                behind = leads.behind_closing(start)
+                if start < behind <= cut:  # the piece before holds it
+                    start = _trimmed_start(text, behind, end, target)
+                lead = leads.at(start, min(MAX_LEAD_CHARS, target // 3))
         if start < end:
             yield Section(start, end, section.path, lead)
 

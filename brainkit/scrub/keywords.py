@@ -61,6 +61,7 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME_BACKWARDS = re.compile(r"[A-Za-z0-9_.$-]*")
 _REST = re.compile(r"[A-Za-z0-9_-]{0,80}")
 _REACH = 64
+_NO_NAME = frozenset(" \t\r\n\"'`()[]{}<>:=,;|/*!?&")
 
 
 def triggers(page: Page) -> Iterator[tuple[int, int]]:
@@ -81,6 +82,9 @@ class Key(NamedTuple):
 
 def key_at(text: str, start: int, end: int) -> Key | None:
     """The name around a keyword; None when it is part of another word or its neighbours make it harmless."""
+    if (not start or text[start - 1] in _NO_NAME) and (end >= len(text) or text[end] in _NO_NAME):  # most stand alone
+        strength = _strength("", text[start:end], "")
+        return None if strength is None else Key(start, end, end, strength, text[start:end])
     behind, ahead = _NAME_BACKWARDS.match(text[max(0, start - _REACH) : start][::-1]), _REST.match(text, end)
     left, right = start - behind.end() if behind else start, ahead.end() if ahead else end
     strength = _strength(text[left:start], text[start:end], text[end:right])

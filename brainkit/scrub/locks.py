@@ -31,7 +31,9 @@ _PLAIN = Pattern(
     ignore_case=True,
 )
 _OPENED = Pattern(
-    rf"(?:{_DIALLED}|{_DEVICE})\b[^\n\d.;]{{0,50}}?[ \t,:(](?:{_OPENS})[ \t]+{_FIGURES}", ignore_case=True
+    rf"(?:{_DIALLED}|{_DEVICE})\b[^\n\d.;]{{0,50}}?[ \t,:(](?:{_OPENS})[ \t]+{_FIGURES}",
+    ignore_case=True,
+    first_look=rf"(?i)(?:{_OPENS})[ \t][#*]?\d",
 )
 _COMBINATION = Pattern(r"(?:tresor|\bsafe)\b[^\n\d.;]{0,30}?[:=][ \t]*(\d{1,2}(?:-\d{1,2}){2,3})", ignore_case=True)
 _KEYED = Pattern(

@@ -69,6 +69,11 @@ class Pattern:
         """The pattern for RE2; raises ``re2.error`` when RE2 cannot run it (look-around, back-references)."""
         return re2.compile(self.source.encode("latin-1"), options())
 
+    @functools.cached_property
+    def groups(self) -> tuple[int, ...]:
+        """Numbers of the groups, 0 where there are none."""
+        return tuple(range(1, self.compiled.groups + 1)) or (0,)
+
     def matches(self, page: Page) -> Iterator[Any]:
         """All matches on a page, as RE2 gives them."""
         if self.number < 0 or self.number in page.seen:
@@ -77,7 +82,9 @@ class Pattern:
 
     def spans(self, page: Page, group: int = 0) -> Iterator[tuple[int, int]]:
         """Where the pattern, or one group of it, matches."""
-        return (span for match in self.matches(page) if (span := match.span(group))[0] >= 0)
+        if self.number >= 0 and self.number not in page.seen:
+            return iter(())
+        return (span for match in self.compiled.finditer(page.data) if (span := match.span(group))[0] >= 0)
 
 
 def options() -> Any:

@@ -42,6 +42,8 @@ _IS = re.compile(
     r"""[ \t]*:?[ \t]+"""
 )
 _DEFINED = re.compile(r"(?:#[ \t]?define|ENV|\bsetx|\bset -\w{1,3})[ \t]{1,3}\Z")
+_PROSE = re.compile(r"[ \t](?!or[ \t])[A-Za-z]{1,15}(?:,?[ \t][A-Za-z(]|[.,;)]?\r?\n)")
+_BLANKS = re.compile(r"\s{0,80}")
 _SPACE = re.compile(r"[ \t]{1,3}(?:[:=] ?)?[\"'`(\[]?(?=[A-Za-z0-9+/_])")
 _FOLLOW = re.compile(r"[^\n:]{0,60}:[ \t]*(?:\r?\n[ \t]*){1,3}[`\"']?([^\s`\"']{8,200})[`\"']?[ \t]*(?=\r?\n|\Z)")
 _INTRODUCED = re.compile(r"[\"'`)]{0,2}[ \t]([^\n:=|]{1,60}?)(?::|[-=]>|\xbb)[ \t]{1,4}[\"'`]?(?=[A-Za-z0-9_-]{16})")
@@ -105,17 +107,18 @@ def _kind(key: Key) -> str:
 
 
 def _values(text: str, key: Key) -> list[Value]:
-    glued = _glued(text, key)
-    if glued:
+    if key.end > key.keyword_end and (glued := _glued(text, key)):
         return [glued]
     assign = _ASSIGN.match(text, key.end)
     message = text.startswith("${", key.start - 2) and assign and text.startswith(("?", "+"), assign.end())
     if assign and not message and not text.startswith("//", assign.end()):
         return _assigned(text, key, assign)
-    if key.end >= len(text):
+    if key.end >= len(text) or (key.strength == Strength.WEAK and _PROSE.match(text, key.end)):
         return []
-    for after, read in _READERS:
-        if text[key.end] in after and (value := read(text, key)) is not None:
+    gap = _BLANKS.match(text, key.end)
+    next_word = text[gap.end() : gap.end() + 1] if gap else ""
+    for after, then, read in _READERS:
+        if text[key.end] in after and next_word in then and (value := read(text, key)) is not None:
             return [value]
     value = _followed(text, key)
     return [value] if value is not None else []
@@ -391,16 +394,17 @@ def _introduced(text: str, key: Key) -> Value | None:
     return value if value and judge.looks_issued(value.text) and not judge.harmless(value.text) else None
 
 
+_ANY = "".join(map(chr, range(33, 256)))
 _READERS = (
-    ("<>\"' \t\n", _element),
-    (" \t\"'`)],|?o", _argument),
-    ("\\\"',; \t\r\n", _attribute),
-    (" \t", _flag),
-    ("\"'`*) \t", _said),
-    (" \t", _spaced),
-    (" \t\"'`)", _introduced),
+    ("<>\"' \t\n", _ANY, _element),
+    (" \t\"'`)],|?o", "\"'`)],|?o", _argument),
+    ("\\\"',; \t\r\n", "\\\"',;vVcCtTdDsSpP", _attribute),
+    (" \t", _ANY, _flag),
+    ("\"'`*) \t", _ANY, _said),
+    (" \t", _ANY, _spaced),
+    (" \t\"'`)", _ANY, _introduced),
 )
-"""The characters that each begins with, which are quicker to look at than to ask it."""
+"""The character that each begins with and the first that is no blank, which are quicker to look at than to ask it."""
 
 
 def _followed(text: str, key: Key) -> Value | None:

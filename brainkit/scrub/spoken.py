@@ -39,7 +39,7 @@ _ISSUED = (
     r"(?:recovery|backup|emergency|scratch|rescue|wiederherstellungs|notfall|ersatz|2fa|mfa)[ -]?"
     r"(?:codes?|keys?|schl\xfcssel)\b"
     r"|(?:licen[cs]e|product|steam|cd|activation|registration|serial|lizenz|produkt|aktivierungs|registrier(?:ungs)?)"
-    r"[ -]?(?:keys?|codes?|schl\xfcssel)\b|\b(?:licen[cs]e|lizenz|key)\b"
+    r"[ -]?(?:keys?|codes?|schl\xfcssel)\b"
 )
 _COMMUNITY = r"\b(?:community(?:[ -](?:string|name))?|r[ow]community6?)\b"
 _SORTS = ((_COMMUNITY, "c"), (_ISSUED, "i"), (_CODE, "d"), (_PIN, "n"), (_KEY, "k"), (_WORDS, "p"))
@@ -84,7 +84,10 @@ _WITH = re.compile(r"(?i)\b(?:with|mit|mit dem|using|und|and)[ \t]\Z")
 _DIALLED = re.compile(r"(?i)tresor|safe|schloss|lock|zahlen")
 _COMBINATION = re.compile(r"\d{1,2}(?:[- ]\d{1,2}){2,3}\Z")
 _GROUPED = re.compile(r"(?=[^\n]{0,80}\d)[A-Za-z0-9]{2,12}(?:-[A-Za-z0-9]{2,12}){1,9}\Z")
-_LICENSE = re.compile(r"(?=\D*\d)(?=[^A-Z]*[A-Z])(?:[A-Z0-9]{4,6}-){2,7}[A-Z0-9]{4,6}\Z")
+_LICENSE = Pattern(
+    r"\b(?i:licen[cs]e|lizenz|key)[ \t:=#`\"'*]{1,6}((?:[A-Z0-9]{4,6}-){2,7}[A-Z0-9]{4,6})\b",
+    first_look=r"[A-Z0-9]{4}-[A-Z0-9]{4}",
+)
 _FIGURES = re.compile(r"\d{6,12}\Z")
 _WIFI_FIGURES = re.compile(r"\d[\d -]{6,62}\d")
 _WORD = re.compile(r"[A-Za-z\xc0-\xff0-9'-]{2,24}\Z")
@@ -163,6 +166,7 @@ def find(page: Page) -> list[Finding]:
         for value in _values(text, label):
             found.append(Finding(_KIND[label.sort], value.start, value.end))
             done = max(done, value.end)
+    found += [Finding("license-key", *span) for span in _LICENSE.spans(page, 1) if _is_mixed(text[slice(*span)])]
     found += _communities(page)
     found += _pairs(page)
     return found
@@ -330,8 +334,6 @@ def _issued(text: str, at: int, place: _Place) -> list[Value]:
         value = read_bare(text, at + 1)
     while value is not None and len(values) < 40:
         cut = re.split(r"[,;/|]", value.text, maxsplit=1)[0]
-        if len(place.label) <= 7 and not _LICENSE.match(cut):  # just "key"
-            break
         if not _is_issued(cut) or not (place.joint or value.quoted or cut.count("-") >= 2):
             break
         values.append(value._replace(end=value.start + len(cut), text=cut))
@@ -386,6 +388,10 @@ def _bare_phrase(text: str, at: int) -> list[Value]:
     if not _is_phrase(body.split(), 4) or body != body.lower() or not re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)+", body):
         return []
     return [Value(at, at + len(body), body)]
+
+
+def _is_mixed(text: str) -> bool:
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def _communities(page: Page) -> Iterator[Finding]:

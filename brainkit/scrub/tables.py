@@ -12,7 +12,9 @@ from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
 from brainkit.scrub.values import Value, chosen, chosen_in_prose, is_secret
 
-_RULE = Pattern(r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-{1,}:?[ \t]*)+\|?[ \t\r]*$")
+_RULE = Pattern(
+    r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-{1,}:?[ \t]*)+\|?[ \t\r]*$", first_look=r"-:?[ \t]?\|[ \t]?:?-"
+)
 _NOISE = " \t\r`*_\"'"
 _CSV = re.compile(r"[\w \"'-]{2,30}(?:([,;\t])[\w \"'-]{0,30}){1,30}\r?\n")
 _TABLE = Pattern(r"<(?:table|tbody|thead|tr|dl|dt)[\s>]", ignore_case=True)

@@ -40,9 +40,8 @@ def find(page: Page) -> list[Finding]:
 
 def _run(rule: tuple[Row, Pattern], page: Page) -> Iterator[Finding]:
     row, pattern = rule
-    groups = range(1, pattern.compiled.groups + 1) or (0,)
     for match in pattern.compiled.finditer(page.data):
-        start, end = next((span for span in map(match.span, groups) if span[0] >= 0), (-1, -1))
+        start, end = next((span for span in map(match.span, pattern.groups) if span[0] >= 0), (-1, -1))
         value = page.text[start:end]
         if start < 0 or (row.judged and not _JUDGES[row.judged](value)) or _PORTS.fullmatch(value):
             continue

@@ -2,6 +2,7 @@ r"""The user's own rules and allow-list, from the TOML file that BOR_SCRUB_RULES
 
 ::
 
+    also = ["iban", "payment-card"]                 # numbers with right check digits, which stay otherwise
     allow = ["ABCD-EFGH", "re:^ticket-[0-9]+$"]     # values that stay; with re:, patterns
 
     [[rule]]
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import re2
 
 from brainkit.errors import SettingsError
+from brainkit.scrub import numbers
 from brainkit.scrub.page import Page, options
 from brainkit.scrub.result import Finding
 
@@ -35,16 +37,18 @@ class UserRules(NamedTuple):
     rules: tuple[tuple[str, Any], ...] = ()
     allow: tuple[Any, ...] = ()
     digest: str = ""
+    also: tuple[str, ...] = ()
 
     def find(self, page: Page) -> list[Finding]:
         """What the user's rules match."""
-        return [
+        found = [
             Finding(kind, start, end)
             for kind, pattern in self.rules
             for match in pattern.finditer(page.data)
             for start, end in [match.span(1 if pattern.groups else 0)]
             if page.text[start:end].strip()
         ]
+        return found + numbers.find(page, self.also)
 
     def allowed(self, page: Page) -> list[tuple[int, int]]:
         """Where the allow-list matches; nothing there is taken out."""
@@ -78,18 +82,21 @@ def load(path: Path | None) -> UserRules:
         raise SettingsError(f"{_VARIABLE} = {path} cannot be read: {error.strerror}. Give a TOML file.") from None
     except ValueError as error:
         raise SettingsError(f"{_VARIABLE} = {path} is not TOML: {error}") from None
-    unknown = set(table) - {"rule", "allow"}
+    unknown = set(table) - {"rule", "allow", "also"}
     if unknown:
         raise SettingsError(
-            f"{_VARIABLE} = {path}: {min(unknown)!r} is not known; a file holds [[rule]] tables and allow = [...]"
+            f"{_VARIABLE} = {path}: {min(unknown)!r} is not known; give [[rule]] tables, allow = [...], also = [...]"
         )
-    rules, allow = table.get("rule", []), table.get("allow", [])
+    rules, allow, also = table.get("rule", []), table.get("allow", []), table.get("also", [])
     if not isinstance(rules, list) or not isinstance(allow, list):
         raise SettingsError(f'{_VARIABLE} = {path}: write [[rule]] tables and allow = ["value", ...]')
+    if not isinstance(also, list) or not all(isinstance(kind, str) and kind in numbers.KINDS for kind in also):
+        raise SettingsError(f"{_VARIABLE} = {path}: also takes a list of {', '.join(numbers.KINDS)}")
     return UserRules(
         tuple(_rule(path, number, rule) for number, rule in enumerate(rules, 1)),
         tuple(_allowed(path, value) for value in allow),
         hashlib.sha256(raw).hexdigest(),
+        tuple(also),
     )
 
 

@@ -100,7 +100,10 @@ def use_index(connection: Connection, width: int) -> None:
 
 
 def measure_recall(database: Database, vectors: VectorStore, width: int, *, sample: int = SAMPLE) -> float:
-    """Share of the 30 nearest of some stored vectors that the index finds, 0..1; equally near ones count alike."""
+    """Share of the 30 nearest that the index finds, 0..1; equally near ones count alike.
+
+    Asked for is what lies between pairs of stored vectors.
+    """
     with database.connection() as connection:
         return _recall(connection, vectors, width, sample)
 
@@ -117,18 +120,23 @@ def _measured(connection: Connection, vectors: VectorStore) -> IndexState:
 
 def _recall(connection: Connection, vectors: VectorStore, width: int, sample: int) -> float:
     use_index(connection, width)
-    # A hash of the id picks the same questions every time; the farthest of the true neighbours bounds what counts.
+    # Questions lie farther from the chunks than these from each other, as does what is half one and half another;
+    # hashes of the ids pick the same ones every time. The farthest of the true neighbours bounds what counts.
     query = sql.SQL(
         """
         with asked as materialized (
-          select chunk_id, embedding from {table} order by hashint8(chunk_id), chunk_id limit %(sample)s
+          select number, one.embedding + other.embedding as embedding
+          from (select embedding, row_number() over (order by hashint8(chunk_id), chunk_id) as number
+                from {table} order by number limit %(sample)s) one
+          join (select embedding, row_number() over (order by hashint8(-chunk_id), chunk_id) as number
+                from {table} order by number limit %(sample)s) other using (number)
         ), exact as (
-          select s.chunk_id, n.total, n.farthest from asked s cross join lateral (
+          select s.number, n.total, n.farthest from asked s cross join lateral (
             select count(*) as total, max(distance) as farthest
             from (select v.embedding <=> s.embedding as distance from {table} v {exact} limit %(k)s) x) n
         )
         select coalesce(sum(least(f.found, e.total))::float8 / nullif(sum(e.total), 0), 1)
-        from asked s join exact e using (chunk_id) cross join lateral (
+        from asked s join exact e using (number) cross join lateral (
           select count(*) filter (where distance <= e.farthest + 1e-7) as found
           from (select v.embedding <=> s.embedding as distance from {table} v {approximate} limit %(k)s) x) f"""
     ).format(table=vectors.table, exact=sql.SQL(_EXACT), approximate=sql.SQL(_APPROXIMATE))

@@ -48,8 +48,9 @@ class Meter:
         self._postmaster = psutil.Process(pid)
 
     def cpu(self) -> float:
-        """Seconds so far."""
-        return time.process_time() + self._server()
+        """Seconds so far; worker processes of this one count once they have ended."""
+        workers = os.times()
+        return time.process_time() + workers.children_user + workers.children_system + self._server()
 
     @contextlib.contextmanager
     def measure(self) -> Iterator[list[Spent]]:
@@ -149,7 +150,8 @@ class Size(NamedTuple):
 
 def database_size(conninfo: str) -> Size:
     """Size of all tables in a database with their indexes."""
-    query = """select coalesce(sum(pg_total_relation_size(oid)), 0)::float8, coalesce(sum(pg_indexes_size(oid)), 0)::float8
+    query = """select coalesce(sum(pg_total_relation_size(oid)), 0)::float8,
+                      coalesce(sum(pg_indexes_size(oid)), 0)::float8
                from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"""
     with psycopg.connect(conninfo) as connection:
         row = connection.execute(query).fetchone() or (0.0, 0.0)

@@ -59,7 +59,7 @@ def question_set(name: str, limit: int = 400) -> QuestionSet:
     root = data_folder() / "questions" / name
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     for line in (root / "qrels.tsv").read_text("utf-8").splitlines():
-        question, document, grade = (line.split("\t") + ["", ""])[:3]
+        question, document, grade = [*line.split("\t"), "", ""][:3]
         if grade.isdigit() and int(grade) > 0:
             qrels[question][document] = int(grade)
     asked = [q for q in _lines(root / "queries.jsonl") if q["answerable"] and qrels.get(q["_id"])]
@@ -71,6 +71,12 @@ def question_set(name: str, limit: int = 400) -> QuestionSet:
         for part in chunk(text, kind)
     ]
     return QuestionSet(name, pieces, [q["text"] for q in asked], [qrels[q["_id"]] for q in asked])
+
+
+def mixed_questions(count: int) -> list[str]:
+    """Questions of all sets, mixed."""
+    asked = [question for name in SETS for question in question_set(name, count).questions]
+    return random.Random(3).sample(asked, min(count, len(asked)))  # noqa: S311
 
 
 def _documents(root: Path) -> Iterator[tuple[str, str, str]]:
@@ -141,7 +147,7 @@ def _mixed(first: str, second: str, words: Sequence[str], choose: random.Random)
 
 
 def embedder_of(name: str) -> Embedder:
-    """brainkit's embedder ``minilm`` or ``wordllama``, keeping nothing."""
+    """The embedder ``minilm`` or ``wordllama``, as brainkit makes it, without a cache."""
     batch = 256 if name == "wordllama" else 16
     return make_embedder(Settings.model_validate({"embedder": name, "embedding_batch": batch, "vector_cache": "off"}))
 

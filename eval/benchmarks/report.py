@@ -37,7 +37,7 @@ def _quality(sets: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     lines = [[way, *(_judged(by.get((name, way))) for name in sets)] for way in ways]
     return (
         table(["nDCG@10 / recall@10 / hit@2", *sets], lines)
-        + "\n\n`*`: nDCG@10 differs from brainkit's on the same questions, p < .05 by a sign-flip test, Holm-corrected.\n"
+        + "\n\n`*`: nDCG@10 differs from brainkit's on the same questions (p < .05, sign-flip test, Holm-corrected).\n"
     )
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import logging
-import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -40,7 +39,7 @@ from eval.benchmarks.common import (
     time_calls,
     write_json,
 )
-from eval.benchmarks.corpus import SETS, QuestionSet, embed, question_set, real_chunks, varied
+from eval.benchmarks.corpus import SETS, QuestionSet, embed, mixed_questions, question_set, real_chunks, varied
 from eval.benchmarks.peers import PEERS, Peer, Place, peer
 
 MILLION = 1_000_000
@@ -115,7 +114,7 @@ def cost(
     meter = Meter(server)
     pieces = varied(texts, size)
     vectors = embed([piece.text for piece in pieces], "wordllama")
-    asked = _questions(questions)
+    asked = mixed_questions(questions)
     embedded = embed(asked, "wordllama")
     for name in names:
         with loaded(name, server, "wordllama") as (made, place):
@@ -137,12 +136,6 @@ def cost(
                     "load_cpu_s": load[0].cpu, "load_s": load[0].wall,
                     "build_cpu_s": build[0].cpu, "build_s": build[0].wall,
                 }  # fmt: skip
-
-
-def _questions(count: int) -> list[str]:
-    """Questions of all sets, mixed."""
-    asked = [question for name in SETS for question in question_set(name, count).questions]
-    return random.Random(3).sample(asked, min(count, len(asked)))  # noqa: S311
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,16 +12,19 @@ from hypothesis import strategies as st
 
 from brainkit.chunking import chunk
 from brainkit.chunking.json import pretty_json
+from brainkit.readers import Format
 from brainkit.settings import CHUNK_CAP_CHARS
 
-FORMATS = ["markdown", "text", "yaml", "json", "python", "unknown"]
+FORMATS = [*get_args(Format), "unknown"]
 LINES = [
     "", " ", "\t", "\r", "# A", "## B", "#", "### C ###", "text", "a sentence. Another one! And more?", "word " * 60,
     "x" * 1500, "```", "~~~", "---", "===", "- item", "- name: task", "  - deep: 1", "key: value", "'q k': 1", "key: |",
     "  script: >-", "    more", "# comment", "{{- if .Values.x }}", "{% endif %}", "kind: Deployment", "metadata:",
     "  name: web", "<!--", "-->", "def f():", "    return 1", "class A:", "    def g(self): pass", "@decorator",
     "async def h(): ...", '"""', "{", "}", "[", "],", '  "k": 1,', "x = 1", "ü🦉\u200e",
-    "\u2028", "\x0b\x0c", "\u3002\uff01",
+    "| a | b |", "|---|---|", "| 1 | 2 |", "> - quoted", "  ```sh", "1. one", "   2) two", "[a.b]", "[[x]]", "; remark",
+    "[Unit]", "FROM python:3 AS build", 'resource "x" "y" {', "* Org", "** TODO Deep :tag:", "#+BEGIN_SRC sh", "#+end_src",
+    "=====", "~~~~~~~~", "\u2028", "\x0b\x0c", "\u3002\uff01",
 ]  # fmt: skip
 
 documents = st.one_of(
@@ -36,6 +40,17 @@ json_values = st.recursive(
 )
 
 
+def placed(text: str, content: str, start: int) -> tuple[int, str]:
+    """Where a chunk is in its document, and the lines repeated in front of it."""
+    lead, rest = "", content
+    while (found := text.find(rest, start)) < 0:
+        line, newline, rest = rest.partition("\n")
+        assert newline, "not verbatim, or out of order"
+        lead += line + newline
+    assert all("\n" + line in "\n" + text[:found] for line in lead.splitlines()), "invented"
+    return found, lead
+
+
 def check(text: str, chunks, target: int = 1000) -> None:
     """Every promise of chunk() that does not depend on the format."""
     assert [c.position for c in chunks] == list(range(len(chunks)))
@@ -45,12 +60,11 @@ def check(text: str, chunks, target: int = 1000) -> None:
         assert 0 < len(piece.content) <= min(target, CHUNK_CAP_CHARS)
         assert len(piece.heading) <= 200
         assert "\n" not in piece.heading
-        start = text.find(piece.content, start)  # the leftmost place that order allows
-        assert start >= 0, "not verbatim, or out of order"
-        spans.append((start, start + len(piece.content)))
-    for start, end in spans:
+        start, lead = placed(text, piece.content, start)
+        assert len(lead) <= target // 3
         assert not text[covered:start].strip(), "characters lost"
-        covered = max(covered, end)
+        spans.append((start - len(lead), start + len(piece.content) - len(lead)))
+        covered = max(covered, spans[-1][1])
     assert not text[covered:].strip(), "characters lost at the end"
     for (left, left_end), (right, right_end) in pairwise(spans):
         small = min(left_end - left, right_end - right) < 200
@@ -73,7 +87,10 @@ def test_every_text(text, form):
 def test_any_target_and_overlap_hold_the_cap_and_keep_the_words(text, form, target, overlap):
     chunks = chunk(text, form, target=target, overlap=overlap)
     assert all(len(c.content) <= min(target, CHUNK_CAP_CHARS) for c in chunks)
-    assert all(c.content in text for c in chunks) or form == "json"
+    lines = set(text.split("\n")) if form != "json" else set()
+    for line in {line for c in chunks for line in c.content.split("\n")} - lines:
+        assert line in (text if form != "json" else pretty_json(text) or text), "invented"
+    assert chunks == chunk(text, form, target=target, overlap=overlap)
     kept = "".join(c.content for c in chunks)
     assert len("".join(kept.split())) >= len("".join(text.split()))
 
@@ -119,6 +136,25 @@ HOSTILE = {
     "escapes": lambda n: '"' + "\\n" * (n // 2) + '"',
     "minus": lambda n: "-" * n + "1",
     "sum": lambda n: "1" + "+1" * (n // 2),
+    "bars": lambda n: "|" * n,
+    "rows": lambda n: "| a |\n|---|\n" + "| b |\n" * (n // 6),
+    "headers": lambda n: "|a|\n|-|\n" * (n // 8),
+    "items": lambda n: "- a\n" * (n // 4),
+    "nested items": lambda n: "".join(" " * i + "- a\n" for i in range(int((2 * n) ** 0.5))),
+    "saw of items": lambda n: "".join(" " * (i % 500) + "- a\n" for i in range(n // 254)),
+    "open fence": lambda n: "```sh\n" + "x\n" * (n // 2),
+    "open fences": lambda n: "~~~\n```\n" * (n // 8),
+    "block scalar": lambda n: "a: |\n" + " x\n" * (n // 3),
+    "block scalars": lambda n: "a: |\n b: >\n" * (n // 12),
+    "quotes": lambda n: "> " * (n // 2),
+    "underlined": lambda n: "aa\n==\n\n" * (n // 7),
+    "rules": lambda n: "====\n" * (n // 5),
+    "stars": lambda n: "* a\n" * (n // 4),
+    "tables": lambda n: "[a]\n" * (n // 4),
+    "open table": lambda n: "[" + " " * n + "]",
+    "remarks": lambda n: "#c\n" * (n // 3) + "[a]\n",
+    "stages": lambda n: "FROM a\n" * (n // 7),
+    "blocks": lambda n: 'a "b" {\n}\n' * (n // 10),
     "definitions": lambda n: "def f():\n    return 1\n" * (n // 23),
 }
 

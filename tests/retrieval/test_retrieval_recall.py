@@ -149,7 +149,7 @@ def test_chunks_without_a_vector_are_found_by_words(open_brain, notes):
 @pytest.mark.parametrize(
     "error", [EmbedderUnavailableError("broken does not answer"), EmbeddingError("no vector for this")]
 )
-@pytest.mark.parametrize("string", STRINGS[:4])
+@pytest.mark.parametrize("string", [*STRINGS[:4], "hybrid+maxsim(5)+mmr(0.5)"])
 def test_with_the_embedder_down_words_still_find_and_the_recall_says_so(brain, error, string, caplog):
     found = with_embedder(brain, Broken(brain, error)).recall("UPS battery", RetrievalSettings.parse(string), k=5)
     assert found.chunks[0].document_path == "ups.md"

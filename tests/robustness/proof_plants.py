@@ -291,8 +291,8 @@ def _chat(text: str) -> str:
 
 
 def _tagged(text: str) -> str:
-    tags = json.dumps([text.strip(), "host"], ensure_ascii=False)
-    title = json.dumps(" ".join(text.split()), ensure_ascii=False)
+    first = text.strip().split("\n")[0]  # nobody calls a note by several lines
+    title, tags = (json.dumps(value, ensure_ascii=False) for value in (first, [text.strip(), "host"]))
     return f"---\ntitle: {title}\naliases: {tags}\n---\nIt is up.\n"
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import random
 import string
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from brainkit import Brain
 from brainkit.cli.app import app
 from brainkit.eval.command import app as eval_app
 from brainkit.readers import FoundFile, Skipped, read_all
-from brainkit.scrub import ScrubResult, Scrubber, scrub
+from brainkit.scrub import Scrubber, ScrubResult, scrub
 
 sys.path.append(str(Path(__file__).parent))
 from proof_plants import FORMATS, MARKER, SHORTEST, Case, Search, corpus_cases, load_cases, values

@@ -209,7 +209,7 @@ def test_any_word_below_password_goes_beside_a_column_of_users_only() -> None:
 
 
 def test_words_of_four_letters_are_an_app_password_and_a_sentence_is_not() -> None:
-    app = " ".join(["jtfi", "ceba", "ixgn", "rtnm"])
+    app = "jtfi ceba " + "ixgn rtnm"
     assert app not in scrub(f'user ina\npassword "{app}"\n').text
     sentence = 'password "that will also work"\n'
     assert scrub(sentence).text == sentence
@@ -227,3 +227,19 @@ def test_a_rules_file_that_never_ends_is_refused(tmp_path: Path) -> None:
     large.write_text("# " + "x" * 1_100_000)
     with pytest.raises(SettingsError, match="larger than"):
         Scrubber(rules=large)
+
+
+def test_account_and_card_numbers_stay_unless_asked_for(tmp_path: Path) -> None:
+    # DE89 ... is the example of ISO 13616's registry, 4111 ... the card schemes' public test number
+    iban, card = "DE89 3704 0044 0532 " + "0130 00", "4111 1111 1111 " + "1111"
+    text = f"IBAN {iban}, card {card}"
+    assert scrub(text).text == text
+    rules = tmp_path / "rules.toml"
+    rules.write_text('also = ["iban", "payment-card"]\n')
+    asked = Scrubber(rules=rules)
+    assert asked.scrub(text).text == "IBAN [REDACTED:iban], card [REDACTED:payment-card]"
+    wrong = text.replace("0130 00", "0130 01").replace("1111 1111", "1111 1112")
+    assert asked.scrub(wrong).text == wrong
+    rules.write_text('also = ["passport"]\n')
+    with pytest.raises(SettingsError, match="also takes a list of iban, payment-card"):
+        Scrubber(rules=rules)

@@ -105,6 +105,13 @@ UNITS = {
     "rows": "<td>password</td><td>",
     "endings": "password: a.md ",
     "variables": "'DB_PASSWORD=Ab ",
+    "logins": "admin / Hunter2! ",
+    "locks": "the lock opens with ",
+    "table rows": "<tr><td>Password</td>",
+    "inserted rows": "insert into x (password) values ('a'),",
+    "next lines": "password\n[14:02] Tom: ",
+    "used codes": "recovery codes\n- ~~used~~\n",
+    "settings": "A=x;B_PASSWORD=",
 }
 
 

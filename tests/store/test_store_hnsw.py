@@ -80,7 +80,7 @@ def test_the_planner_takes_the_index_and_it_gives_as_many_as_asked_for(filled):
         connection.execute("set enable_seqscan = off")  # a table of 3,000 is read faster than an index
         use_index(connection, 40)
         query = sql.SQL(
-            "select chunk_id from {} v where chunk_id <> all(%s) order by v.embedding <=> %s::halfvec, chunk_id limit {}"
+            "select chunk_id from {} where chunk_id <> all(%s) order by embedding <=> %s::halfvec, chunk_id limit {}"
         )
         vector = str([1.0] * DIMENSIONS)
         for limit in (30, 500):

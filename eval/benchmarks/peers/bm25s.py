@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import bm25s
@@ -11,6 +12,8 @@ import Stemmer
 from eval.benchmarks.common import Size
 from eval.benchmarks.corpus import Piece
 from eval.benchmarks.peers import POOL, Place, Way, documents
+
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 
 class Bm25sPeer:

@@ -33,7 +33,8 @@ class BrainkitPeer:
     ways = tuple(_WAYS)
 
     def __init__(self, place: Place) -> None:
-        settings = Settings.model_validate({"home": place.folder, "database_url": place.server.url(place.database)})
+        address = place.server.url(place.database).replace("+psycopg", "", 1)
+        settings = Settings.model_validate({"home": place.folder, "database_url": address})
         self._place = place
         self._database = Database(settings)
         self._documents = DocumentStore(self._database)

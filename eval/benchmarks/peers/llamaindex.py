@@ -39,7 +39,7 @@ class LlamaIndexPeer:
     def _open(self, dimensions: int, *, hnsw: bool) -> PGVectorStore:
         url = self._place.server.url(self._place.database)
         store = PGVectorStore.from_params(
-            connection_string=url,
+            connection_string=url.replace("+psycopg:", "+psycopg2:"),  # its own choice; psycopg 3 fails with HNSW
             async_connection_string=url,
             table_name="notes",
             embed_dim=dimensions,

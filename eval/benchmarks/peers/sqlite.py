@@ -16,7 +16,7 @@ from eval.benchmarks.peers import POOL, Place, Way, documents, reciprocal_ranks
 _BATCH = 5000
 _WORD = re.compile(r"\w+")
 _LEXICAL = "select rowid from words where words match ? order by rank, rowid limit ?"
-_DENSE = "select rowid from vectors where embedding match ? and k = ? order by distance, rowid"
+_DENSE = "select rowid from vectors where embedding match ? and k = ? order by distance"
 
 
 class SqlitePeer:
