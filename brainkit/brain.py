@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
-
-import numpy as np
 
 from brainkit.answering import Reply, Source, logged, reply_to
 from brainkit.embedding import Embedder, make_embedder
 from brainkit.errors import (
     DatabaseError,
     EmbedderUnavailableError,
-    EmbeddingError,
-    LabelsError,
     RetrievalSettingsError,
     UsageError,
 )
@@ -50,13 +46,17 @@ from brainkit.ingestion import (
 )
 from brainkit.ingestion.sync import CHUNKING_VERSION, Progress
 from brainkit.labels import Label, given_labels, scrubbed
-from brainkit.retrieval import Evidence, Recall, RetrievalSettings, Searcher
+from brainkit.retrieval import Evidence, Filters, Recall, RetrievalSettings, Searcher
+from brainkit.retrieval.hybrid import RANKING_VERSION
 from brainkit.scrub import Scrubber
-from brainkit.settings import CHUNK_CAP_CHARS, Settings
+from brainkit.settings import CHUNK_CAP_CHARS, Settings, default_retrieval
 from brainkit.store import Database, DocumentStore, LabelStore, QueryLog
+from brainkit.store.hnsw import build_index, index_state
+from brainkit.store.naming import document_ids, document_names, document_texts, twins
 from brainkit.store.terms import TERMS_VERSION
 
 if TYPE_CHECKING:
+    from llama_index.core.vector_stores.types import MetadataFilters
     from llama_index.vector_stores.postgres import PGVectorStore
 
     from brainkit.answering.llama import BrainQueryEngine
@@ -77,7 +77,6 @@ class Brain:
 
     def __init__(self, settings: Settings, database: Database, embedder: Embedder, scrubber: Scrubber) -> None:
         self.settings = settings
-        self.retrieval = RetrievalSettings.parse(settings.retrieval)
         self.log_failures = 0
         self._database = database
         self._configured = embedder
@@ -159,6 +158,8 @@ class Brain:
         self._choose_model(patient=True)
         _, embedder, vectors = self._models.configured
         report = embed_pending(embedder, vectors, retry=retry, progress=progress)
+        if report.embedded:
+            build_index(self._database, vectors)
         self._choose_model()
         return report
 
@@ -180,6 +181,8 @@ class Brain:
         k: int = 6,
         retrieval: str | RetrievalSettings | None = None,
         exclude_documents: Collection[UUID | str] = (),
+        *,
+        filters: Filters | None = None,
     ) -> Recall:
         """What the notes hold near a question; secrets in the question are taken out before it is used.
 
@@ -188,6 +191,7 @@ class Brain:
             k: number of chunks to give, at least 1.
             retrieval: a retrieval string instead of the brain's.
             exclude_documents: ids, paths or ``source:path`` names of documents to treat as absent.
+            filters: the only documents to look at, such as ``Filters(project=("homelab",), role=("note",))``.
 
         Raises:
             UsageError: k < 1, or an excluded document is not in the brain.
@@ -196,7 +200,7 @@ class Brain:
         """
         if k < 1:
             raise UsageError(f"k = {k} is not allowed: give 1 or more")
-        return self._recall(question, self._parse(retrieval), k, self.document_ids(exclude_documents))
+        return self._recall(question, self._parse(retrieval), k, self.document_ids(exclude_documents), filters)
 
     def decide(self, question: str, *, gate: str | None = None) -> Decision:
         """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""
@@ -206,18 +210,24 @@ class Brain:
     def ask(self, question: str) -> Reply:
         """Answer a question from the notes, or say that they hold no answer; the question is logged, scrubbed."""
         decision = self.decide(question)
-        similarity = None if decision.recall.degraded else self._similarity
+        similarity = None if decision.recall.degraded else self._models.serving.embedder.similarity
         reply = reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles, self._cite)
         self._log(reply)
         return reply
 
-    def as_retriever(self, retrieval: str | RetrievalSettings | None = None, k: int = 6) -> HybridRetriever:
-        """A LlamaIndex retriever over this brain."""
+    def as_retriever(
+        self,
+        retrieval: str | RetrievalSettings | None = None,
+        k: int = 6,
+        filters: Filters | MetadataFilters | None = None,
+    ) -> HybridRetriever:
+        """A LlamaIndex retriever over this brain; ``filters`` are ours or LlamaIndex's."""
         from brainkit.retrieval import HybridRetriever
 
-        return HybridRetriever(
-            recall=lambda question: self.recall(question, k, retrieval), documents=self._documents.contents
-        )
+        def recall(question: str, filters: Filters | None = None) -> Recall:
+            return self.recall(question, k, retrieval, filters=filters)
+
+        return HybridRetriever(recall, self._documents.contents, rerank=self._searcher.rerank, filters=filters)
 
     def as_query_engine(self) -> BrainQueryEngine:
         """A LlamaIndex query engine that answers, or deflects, as ``ask`` does."""
@@ -270,11 +280,8 @@ class Brain:
         """
         allowed_false_answers(1, alpha, delta)  # a wrong alpha or delta has to fail before anything is stored
         chosen = self.gate if gate is None else make_gate(gate, self._models.serving.kind)
-        given, known = given_labels(labels), self.document_names()
-        for label in given:
-            for item in label.relevant:
-                if item.doc not in known:
-                    raise LabelsError(f"label {label.id!r}: no document {item.doc!r} in the brain; import it first")
+        known = self.document_names()
+        given = given_labels(labels, known)
         self._labels.put([scrubbed(label, self._scrubber) for label in given])
         stored = [Label.from_dict(data, f"stored label {data.get('id')}") for data in self._labels.all()]
         usable = [label for label in stored if all(item.doc in known for item in label.relevant)]
@@ -290,7 +297,7 @@ class Brain:
 
     def evidence(self, question: str, exclude: Collection[str] = ()) -> Evidence:
         """Evidence under the brain's retrieval; excluded documents are hidden together with those of equal text."""
-        hidden = self.document_twins(self.document_ids(exclude)) if exclude else []
+        hidden = twins(self._documents, self.document_ids(exclude)) if exclude else []
         return self._recall(question, self.retrieval, 1, hidden).evidence
 
     def threshold(self, gate: Gate | None = None) -> Threshold:
@@ -315,7 +322,7 @@ class Brain:
     def fingerprint(self, gate: Gate | None = None) -> dict[str, str]:
         """What a threshold depends on: model, chunking, retrieval string, gate, whose notes."""
         gate, s = gate or self.gate, self.settings
-        versions = f"v{CHUNKING_VERSION},terms v{TERMS_VERSION}"
+        versions = f"v{CHUNKING_VERSION},terms v{TERMS_VERSION},ranking v{RANKING_VERSION}"
         return {
             "embedding model": identity.fingerprint if (identity := self._models.serving.vectors.identity) else "",
             "chunking": f"{s.chunk_target_chars},{s.chunk_overlap_chars},{CHUNK_CAP_CHARS},{versions}",
@@ -347,6 +354,7 @@ class Brain:
             "embedding_model": model.embedder.name,
             "dimensions": model.vectors.identity.dimensions if model.vectors.identity else None,
             "models": list_models(self._database, self._models),
+            "index": index_state(self._database, model.vectors)._asdict(),
             "retrieval": str(self.retrieval),
             "gate": self.gate.name,
             "threshold": threshold.value,
@@ -359,11 +367,7 @@ class Brain:
 
     def document_names(self) -> dict[str, tuple[UUID, ...]]:
         """Every name a label, citation or exclude may use, with the ids it stands for."""
-        names: dict[str, tuple[UUID, ...]] = {}
-        for full, row in self._documents.rows().items():
-            names[full] = (row.id,)
-            names[row.path] = (*names.get(row.path, ()), row.id)
-        return names
+        return document_names(self._documents)
 
     def list_documents(self) -> list[str]:
         """``source:path`` of every document, sorted."""
@@ -371,9 +375,7 @@ class Brain:
 
     def document_texts(self) -> dict[str, str]:
         """Whole text of every document by each of its names."""
-        names = self.document_names()
-        texts = self._documents.contents([key for keys in names.values() for key in keys])
-        return {name: "\n".join(texts.get(key, "") for key in keys) for name, keys in names.items()}
+        return document_texts(self._documents)
 
     def document_ids(self, names: Collection[UUID | str]) -> list[UUID]:
         """Ids of documents given by id, path or ``source:path``.
@@ -381,19 +383,7 @@ class Brain:
         Raises:
             UsageError: a name is not in the brain.
         """
-        if not names:
-            return []
-        known = self.document_names()
-        known |= {str(key): (key,) for keys in known.values() for key in keys if str(key) not in known}
-        if missing := [str(name) for name in names if str(name) not in known]:
-            raise UsageError(f"no document {missing[0]!r} in the brain; `brainkit status --documents` lists them")
-        return [key for name in names for key in known[str(name)]]
-
-    def document_twins(self, keys: Collection[UUID]) -> list[UUID]:
-        """The documents and those with the same text, which have to be hidden with them."""
-        rows = self._documents.rows().values()
-        hashes = {row.content_hash for row in rows if row.id in keys}
-        return [row.id for row in rows if row.content_hash in hashes]
+        return document_ids(self._documents, names)
 
     def close(self) -> None:
         """Give back the database; the embedded server stops with its last user."""
@@ -412,26 +402,36 @@ class Brain:
         """Decide which model answers; ``patient``: wait for a server that may have to load it first."""
         self._models = open_models(self._database, self.settings, self._configured, patient=patient)
         kind, embedder, vectors = self._models.serving
+        chosen = "retrieval" in self.settings.model_fields_set
+        self.retrieval = RetrievalSettings.parse(self.settings.retrieval if chosen else default_retrieval(kind))
         self.gate: Gate = make_gate(self.settings.gate, kind)
-        self._searcher = Searcher(self._database, embedder, vectors, self._documents)
+        self._searcher = Searcher(
+            self._database,
+            embedder,
+            vectors,
+            self._documents,
+            rerank_url=self.settings.rerank_url or "",
+            rerank_key=self.settings.rerank_key.get_secret_value() if self.settings.rerank_key else "",
+        )
 
     def _preparer(self) -> Preparer:
         return Preparer(self.settings, self._scrubber)
 
-    def _recall(self, question: str, settings: RetrievalSettings, k: int, exclude: Collection[UUID]) -> Recall:
-        return self._searcher.recall(self._scrubber.scrub(question).text, settings, k=k, exclude=exclude)
+    def _recall(
+        self,
+        question: str,
+        settings: RetrievalSettings,
+        k: int,
+        exclude: Collection[UUID],
+        filters: Filters | None = None,
+    ) -> Recall:
+        text = self._scrubber.scrub(question).text
+        return self._searcher.recall(text, settings, k=k, exclude=exclude, filters=filters)
 
     def _parse(self, retrieval: str | RetrievalSettings | None) -> RetrievalSettings:
         if retrieval is None:
             return self.retrieval
         return retrieval if isinstance(retrieval, RetrievalSettings) else RetrievalSettings.parse(retrieval)
-
-    def _similarity(self, question: str, texts: Sequence[str]) -> np.ndarray:
-        embedder = self._models.serving.embedder
-        try:
-            return embedder.embed_documents(list(texts)).vectors @ embedder.embed_query(question)
-        except EmbeddingError:
-            return np.full(len(texts), np.nan)
 
     def _titles(self) -> list[str]:
         return [row.title for row in self._documents.rows().values()]

@@ -8,11 +8,11 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from brainkit.errors import SettingsError
@@ -105,9 +105,11 @@ class Settings(BaseSettings):
     scrub_rules: Path | None = Field(None, description="TOML file with more scrub rules and an allow-list.")
 
     retrieval: str = Field(
-        "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)",
+        "",
         description="Retrieval settings as one string; used by recall, decide and ask.",
     )
+    rerank_url: str | None = Field(None, description="Address of a server with /v1/rerank, for `+rerank(20)`.")
+    rerank_key: SecretStr | None = Field(None, description="Key for that server, if it wants one.")
     gate: str = Field("score", description="Gate that decides between answer and deflection.")
     relevance_threshold: float | None = Field(
         None, allow_inf_nan=False, description="Overrides the certified threshold of the gate."
@@ -135,6 +137,12 @@ class Settings(BaseSettings):
                 raise ValueError("give at least one file ending, such as md,yaml")
             return endings
         return value
+
+    @model_validator(mode="after")
+    def _retrieval_for_the_embedder(self) -> Self:
+        if "retrieval" not in self.model_fields_set:
+            self.__dict__["retrieval"] = default_retrieval(self.embedder)  # still counts as not given
+        return self
 
     @field_validator("home", "pg_bin", "scrub_rules", "vector_cache")
     @classmethod
@@ -188,6 +196,16 @@ class Settings(BaseSettings):
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Fields as ``repr`` shows them: nothing that a log must not hold."""
         return [(name, _without_password(value)) for name, value in super().__repr_args__()]
+
+
+def default_retrieval(embedder: str) -> str:
+    """Retrieval string for an embedder: with late interaction for the one that gives vectors of single tokens.
+
+    Example:
+        >>> default_retrieval("ollama")
+        'hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)'
+    """
+    return "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)" + "+maxsim(10)" * (embedder == "minilm")
 
 
 def variable_of(field: str) -> str:

@@ -11,7 +11,7 @@ from brainkit.answering.deflect import deflection
 from brainkit.answering.extractive import Quote, Similarity, extract
 from brainkit.answering.suggestions import suggest
 from brainkit.gate import Decision
-from brainkit.retrieval import RetrievalSettings
+from brainkit.retrieval import RetrievalSettings, context_documents
 from brainkit.store import detect_language
 
 NEAR = 2
@@ -84,12 +84,17 @@ def reply_to(
     """
     recall = decision.recall
     if decision.answer:
-        documents = recall.documents[: RetrievalSettings.parse(recall.settings).docs]
+        given = context_documents(recall, RetrievalSettings.parse(recall.settings).docs)
+        documents = [item.document for item in given]
         quotes = extract(recall.question, documents, recall.chunks, recall.weights, similarity)
         if quotes:
             quoted = {(quote.source, quote.path) for quote in quotes}
             sources = tuple(Source(d.source, d.path, d.title) for d in documents if (d.source, d.path) in quoted)
-            names = {(source.source, source.path): (cite(source), source.title) for source in sources}
+            copies = {(d.source, d.path): [cite(Source(a.source, a.path, a.title)) for a in also] for d, also in given}
+            names = {
+                (source.source, source.path): (cite(source), source.title, copies[source.source, source.path])
+                for source in sources
+            }
             return Reply(_text(quotes, names), False, sources, (), decision, tuple(quotes))
     language, known = detect_language(recall.question), list(titles())
     suggestions = suggest(recall, language, passes, known)
@@ -98,16 +103,18 @@ def reply_to(
     return Reply(text, True, (), tuple(suggestions), decision)
 
 
-def _text(quotes: Sequence[Quote], names: Mapping[tuple[str, str], tuple[str, str]]) -> str:
-    """Passages under the name and heading they stand below; ``names`` gives name and title."""
+def _text(quotes: Sequence[Quote], names: Mapping[tuple[str, str], tuple[str, str, Sequence[str]]]) -> str:
+    """Passages under the name and heading they stand below; ``names`` gives name, title and the names of copies."""
     lines: list[str] = []
-    last, said = None, {""}
+    last: tuple[str, str, str] | None = None
+    said = {""}
     for quote in quotes:
         place = (quote.source, quote.path, quote.heading)
         if place != last:
-            name, title = names[quote.source, quote.path]
+            name, title, copies = names[quote.source, quote.path]
             heading = f" ({quote.heading})" if quote.heading and quote.heading != title else ""
-            lines += ([""] if lines else []) + [f"[{name}]{heading}"]
+            also = f" (the same in {', '.join(copies)})" if copies and (last is None or last[:2] != place[:2]) else ""
+            lines += ([""] if lines else []) + [f"[{name}]{heading}{also}"]
             last, said = place, {""}
         if quote.lead not in said:
             lines.append(f"  {quote.lead}")

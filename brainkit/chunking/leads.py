@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from brainkit.chunking.outline import BLOCK_SCALAR
+
 MAX_LEAD_CHARS = 300
 MAX_ITEM_CHARS = 100
 MAX_MARKER_CHARS = 200  # how far into a line its markers are looked for
@@ -13,7 +15,6 @@ MARKS = frozenset("-*+0123456789`~#")
 ITEM = re.compile(rf"{MARGIN}(?:[-*+]|\d{{1,9}}[.)])[ \t]+(?=\S)")
 FENCE = re.compile(rf"{MARGIN}(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]+)*(`{{3,}}(?![^\n]*`)|~{{3,}})")
 ORG_FENCE = re.compile(rf"{MARGIN}#\+begin_(\w+)", re.IGNORECASE)
-SCALAR = re.compile(r"(?:.*:|[ \t]*-)[ \t]+(?:[!&]\S+[ \t]+)?[|>][-+\d]{0,2}[ \t]*(?:#.*)?$")
 MARKED_UP = frozenset({"markdown", "rst", "org"})
 LISTED = re.compile(r"\n[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 TO_TEXT = re.compile(r"[|>][-+\d]{0,2}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -123,7 +124,7 @@ class Leads:
             self._block = None if self._closing and self._closes(line) else self._block
         elif self._format == "yaml":
             if line[-1] in "|>+-0123456789" or "#" in line:
-                self._open(SCALAR.match(line[-MAX_MARKER_CHARS:]), "")
+                self._open(BLOCK_SCALAR.search(line.lstrip()[-MAX_MARKER_CHARS:]), "")
         elif len(self._table) == 1:
             self._table.append(line)
         elif self._mark in MARKS:

@@ -24,7 +24,7 @@ ENTRY = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 KINDS = ("", "text", "comment", "close", "item", "item", "key", "key", "key", "open")
-BLOCK_SCALAR = re.compile(r"(?::|^-)\s+[|>][-+\d]{0,2}\s*(?:#.*)?$")
+BLOCK_SCALAR = re.compile(r"(?::|^-)\s+(?:[!&]\S+\s+)?[|>][-+\d]{0,2}\s*(?:#.*)?$")
 
 
 class Line(NamedTuple):

@@ -39,6 +39,7 @@ Exit codes: 0 certified, 2 wrong use or labels, 5 too few labels (the gate stays
 """
 INFEASIBLE = 5
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Only = Annotated[list[str] | None, typer.Option(help="Only such documents; may be repeated.")]
 Question = Annotated[str, typer.Argument(help="What you want to know.")]
 
 
@@ -48,11 +49,31 @@ def recall(
     k: Annotated[int, typer.Option("-k", min=1, help="Chunks to show.")] = 6,
     retrieval: Annotated[str | None, typer.Option(help="Retrieval string instead of BOR_RETRIEVAL.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Document to leave out; may be repeated.")] = None,
+    source: Only = None,
+    project: Only = None,
+    path: Annotated[list[str] | None, typer.Option(help="Only documents whose path fits, such as 'hosts/**'.")] = None,
+    tag: Only = None,
+    format: Only = None,  # noqa: A002 - the option's name
+    role: Only = None,
+    after: Annotated[str | None, typer.Option(help="Only documents from this day on, such as 2026-01-31.")] = None,
+    before: Annotated[str | None, typer.Option(help="Only documents before this day.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what the notes hold near a question, with ranks in both channels."""
+    from brainkit.retrieval import Filters
+
+    filters = Filters(
+        source=source or (),
+        project=project or (),
+        path=path or (),
+        tag=tag or (),
+        format=format or (),
+        role=role or (),
+        after=after,
+        before=before,
+    )
     with open_brain() as brain:
-        found = brain.recall(question, k=k, retrieval=retrieval, exclude_documents=exclude or ())
+        found = brain.recall(question, k=k, retrieval=retrieval, exclude_documents=exclude or (), filters=filters)
     if as_json:
         print_json(_recall_dict(found))
         return

@@ -12,6 +12,9 @@ from brainkit.cli.screen import fail_on_error, open_brain, print_json
 from brainkit.errors import BrainkitError
 from brainkit.settings import Settings, unknown_variables
 
+ENOUGH = 0.98
+"""Recall that an index is asked for."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -28,6 +31,7 @@ def status(
         print_json(data)
         return
     names = data.pop("document_list", [])
+    data["index"] = _index(data["index"])[1]
     data["models"] = [_model(model) for model in data["models"]]
     for key, value in data.items():
         if isinstance(value, dict):
@@ -44,6 +48,12 @@ def _model(model: dict[str, Any]) -> str:
     parts = [f"{model['vectors']} vectors"]
     parts += ["serving"] if model["serving"] else ["being filled"] if model["configured"] else ["set aside"]
     return f"{model['name']} ({', '.join(parts)})"
+
+
+def _index(index: dict[str, Any]) -> tuple[bool, str]:
+    if not index["built"]:
+        return True, "none: every vector is compared, which is exact"
+    return index["recall"] >= ENOUGH, f"HNSW, measured recall {index['recall']:.3f} at width {index['width']}"
 
 
 @fail_on_error
@@ -84,5 +94,6 @@ def _parts(status: dict[str, Any]) -> list[tuple[str, bool, str]]:
         ("embedder", True, "{embedding_model}, {dimensions} dimensions".format_map(status)),
         ("notes", True, "{documents} documents, {chunks} chunks".format_map(status)),
         ("vectors", not pending, f"{pending} chunks wait: run `brainkit embed`" if pending else "complete"),
+        ("index", *_index(status["index"])),
         ("threshold", origin != "shipped", f"{status['threshold']:.4f} ({origin}) {status['threshold_note']}".strip()),
     ]

@@ -177,6 +177,13 @@ class Embedder:
         """
         return self._hurried(partial(self._query, text))
 
+    def similarity(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Cosine of a question with each text, ``[texts]``; NaN for all where the model cannot be had."""
+        try:
+            return self.embed_documents(texts).vectors @ self.embed_query(question)
+        except EmbeddingError:
+            return np.full(len(texts), np.nan, np.float32)
+
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors] | None:
         """Wordpieces and their vectors for late interaction, or None for a model that does not show them."""
         token_vectors: Callable[[list[str]], list[TokenVectors]] | None = getattr(self._model, "token_vectors", None)

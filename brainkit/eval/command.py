@@ -52,15 +52,15 @@ def evaluate(
         return
     from brainkit.eval.config import load_config  # these take seconds to import, and --help must not
     from brainkit.eval.files import write_files
-    from brainkit.eval.run import run
+    from brainkit.eval.run import load_labels, run
     from brainkit.eval.screen import show
-    from brainkit.labels import load
 
     config = load_config(settings_file, corpus, labels)
+    settings = Settings()
     with Progress() as progress:
-        outcome = run(Settings(), config, progress)
+        outcome = run(settings, config, progress)
     try:
-        folder = write_files(outcome, load(config.labels), out)
+        folder = write_files(outcome, load_labels(settings, config), out)
     except OSError as error:
         raise UsageError(f"the report cannot be written below {out}: {error}") from error
     if as_json:

@@ -21,7 +21,8 @@ from brainkit.eval.outcome import Hardness, Outcome, RankedQuestion, SettingResu
 from brainkit.eval.stats import auroc
 from brainkit.gate import LabelledEvidence, certify, gather
 from brainkit.ingestion import ImportReport
-from brainkit.labels import Label, check, load
+from brainkit.labels import Label, check, load, scrubbed
+from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
 
 Progress = Callable[[str, int, int], None]
@@ -43,6 +44,16 @@ def eval_home(settings: Settings, config: EvalConfig) -> Settings:
     return settings.model_copy(update=values)
 
 
+def load_labels(settings: Settings, config: EvalConfig) -> list[Label]:
+    """The labelled questions as reports may show them: without secrets.
+
+    Raises:
+        LabelsError: the file cannot be read or is wrong.
+    """
+    scrubber = Scrubber(email=settings.scrub_email, rules=settings.scrub_rules)
+    return [Label.from_dict(scrubbed(label, scrubber), str(config.labels)) for label in load(config.labels)]
+
+
 def run(settings: Settings, config: EvalConfig, progress: Progress | None = None) -> Outcome:
     """Evaluate; the brain is made under ``settings.home`` on the first run and kept.
 
@@ -50,7 +61,7 @@ def run(settings: Settings, config: EvalConfig, progress: Progress | None = None
         LabelsError: the labels do not fit the corpus, or none is answerable; the message lists the first faults.
         UsageError: the corpus is not there.
     """
-    labels = load(config.labels)
+    labels = load_labels(settings, config)
     if not any(label.answerable for label in labels):
         raise LabelsError(f"{config.labels}: holds no answerable question, so there is nothing to find")
     started = time.perf_counter()

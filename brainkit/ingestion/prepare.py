@@ -37,7 +37,7 @@ class Preparer:
     """Prepares files by the rules of some settings."""
 
     def __init__(self, settings: Settings, scrubber: Scrubber) -> None:
-        self._settings = settings
+        self.settings = settings
         self._scrubber = scrubber
 
     def prepare(self, task: Task) -> Prepared:
@@ -54,7 +54,7 @@ class Preparer:
         document = replace(document, redactions=dict(document.redactions))  # a read-only view cannot be sent
         if document.content_hash in indexed:
             return document
-        target, overlap = self._settings.chunk_target_chars, self._settings.chunk_overlap_chars
+        target, overlap = self.settings.chunk_target_chars, self.settings.chunk_overlap_chars
         return make_entry(document, chunk(document.content, document.format, target=target, overlap=overlap))
 
 

@@ -11,13 +11,17 @@ from brainkit.ingestion.sync import Importer
 from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
 from brainkit.store import Database, DocumentRow, DocumentStore
+from brainkit.store.sources import Source
 
 
 class _NoDocuments:
     """The documents of no brain."""
 
-    def source_for(self, root: str, *, remember: bool) -> tuple[str, str]:  # noqa: ARG002 - as DocumentStore's
+    def source_for(self, root: str, *, remember: bool, tags: object) -> tuple[str, str]:  # noqa: ARG002 - as there
         return PurePosixPath(root).name or "root", ""
+
+    def sources(self) -> list[Source]:
+        return []
 
     def rows(self, source: str | None = None) -> dict[str, DocumentRow]:  # noqa: ARG002
         return {}

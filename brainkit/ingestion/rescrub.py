@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from brainkit.ingestion.homekey import path_tag
 from brainkit.ingestion.prepare import Preparer
 from brainkit.ingestion.report import count_kinds
 from brainkit.readers import Document, Link
@@ -18,6 +19,7 @@ from brainkit.scrub import Scrubber
 from brainkit.store import Database, DocumentRow, DocumentStore, Entry
 from brainkit.store.lexicon import refresh_lexicon
 from brainkit.store.rewrite import rewrite
+from brainkit.store.sources import Source, all_sources, move, rename
 from brainkit.store.texts import change_texts
 
 BATCH = 100
@@ -69,57 +71,62 @@ def rescrub(
         progress: told about every document.
     """
     report = RescrubReport()
+    _sources(database, preparer.settings.home, scrubber)
     rows = list(documents.rows().values())
     taken = {(row.source, row.path) for row in rows}
-    renamed: dict[str, str] = {}
     for start in range(0, len(rows), BATCH):
         part = rows[start : start + BATCH]
         stored = documents.load([row.id for row in part])
         for row in part:
             if row.id in stored:
-                _document(documents, preparer, scrubber, row, stored[row.id], taken, renamed, report)
+                _document(database, documents, preparer, scrubber, row, stored[row.id], taken, report)
         report.documents += len(part)
         if progress:
             progress("rescrub", report.documents, len(rows))
-    documents.share_vectors()
-    report.others = change_texts(database, lambda text: scrubber.scrub(text).text, renamed)
+    report.others = change_texts(database, lambda text: scrubber.scrub(text).text)
     refresh_lexicon(database)
     report.note = rewrite(database)
     report.rewritten = not report.note
     return report
 
 
+def _sources(database: Database, home: Path, scrubber: Scrubber) -> None:
+    """Scrub the names and roots of the sources; a root that was shown as it is can then only be known by its tag."""
+    for source in all_sources(database):
+        root = shown_path(PurePosixPath(source.root), scrubber)
+        if root != source.root:
+            tag = source.tag or path_tag(home, Path(source.root))
+            rename(database, source, Source(scrub_each([source.name], scrubber)[0], root, tag))
+
+
 def _document(
+    database: Database,
     documents: DocumentStore,
     preparer: Preparer,
     scrubber: Scrubber,
     row: DocumentRow,
     old: Document,
     taken: set[tuple[str, str]],
-    renamed: dict[str, str],
     report: RescrubReport,
 ) -> None:
     found: Counter[str] = Counter()
     new = rescrubbed(old, scrubber, found)
-    source = scrub_each([row.source], scrubber, found)[0]
     version = _SCRUB.sub(lambda _: f"scrub({scrubber.version})", row.index_version)
     if not found:
         if version != row.index_version:
             documents.accept(row.id, new, index_version=version)
         return
     path, number = new.path, 1
-    while (source, path) != (row.source, row.path) and (source, path) in taken:
+    while path != row.path and (row.source, path) in taken:
         number += 1
         path = f"{new.path}~{number}"
     entry = preparer.entry(new)
     assert isinstance(entry, Entry)
-    documents.put(source, path, entry, index_version=version, size=row.size, mtime_ns=UNREAD)
-    if (source, path) != (row.source, row.path):
-        documents.share_vectors()
-        documents.remove([row.id])
-        taken.add((source, path))
-        renamed |= {row.path: path, f"{row.source}:{row.path}": f"{source}:{path}"}
-    report.changed.append(f"{source}:{path}")
+    if path != row.path:
+        move(database, row.source, row.path, path)
+        taken.add((row.source, path))
+    documents.put(row.source, path, entry, index_version=version, size=row.size, mtime_ns=UNREAD)
+    report.changed.append(f"{row.source}:{path}")
     report.redactions = count_kinds(report.redactions, found)
 
 

@@ -7,11 +7,15 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from psycopg.errors import ForeignKeyViolation
+
 from brainkit.errors import DatabaseError, UsageError
+from brainkit.ingestion.homekey import path_tag
 from brainkit.ingestion.prepare import Failed, Prepared, Preparer, Task, said
 from brainkit.ingestion.report import FileOutcome, ImportReport
 from brainkit.ingestion.workers import prepare_all
@@ -21,9 +25,10 @@ from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
 from brainkit.store import Change, Database, DocumentRow, DocumentStore, Entry
 from brainkit.store.lexicon import refresh_lexicon
+from brainkit.store.sources import adopt
 from brainkit.store.terms import TERMS_VERSION
 
-CHUNKING_VERSION = 1
+CHUNKING_VERSION = 2
 """Goes up when the same text would give other chunks; documents are then indexed anew."""
 _RACY_NS = 2_000_000_000
 """A file that changes within so short a time of being read may keep its time and size: it is read again next time."""
@@ -70,6 +75,10 @@ class _Run(NamedTuple):
     git_log: bool
     dry: bool
     progress: Progress
+    here: set[tuple[str, str]]
+    """Source and name of each file that was found."""
+    gone: list[DocumentRow]
+    """Documents whose file was not found where it was."""
 
 
 @dataclass
@@ -107,12 +116,23 @@ class Importer:
             DatabaseError: the database went away; what was stored stays, the next run goes on.
         """
         started, report = time.perf_counter(), ImportReport(dry_run=dry_run)
-        run = _Run(report, prune, git_log, dry_run, progress or (lambda *_: None))
+        run = _Run(report, prune, git_log, dry_run, progress or (lambda *_: None), set(), [])
         given = [self._existing(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
         done: set[Path] = set()
         # A folder before those inside it, so that they become part of its source.
         for root in sorted({root.resolve() for root in given}, key=lambda root: (len(root.parts), root)):
-            self._import_root(root, done, run)
+            kept, read = deepcopy(report), set(done)
+            try:
+                self._import_root(root, done, run)
+            except ForeignKeyViolation:  # another import made the source part of a larger one: begin it anew there
+                vars(report).update(vars(kept))
+                self._import_root(root, read, run)
+                done = read
+        if not dry_run:
+            self.documents.share_vectors()  # before the removal of those they come from
+        # Last of all, since a file that is gone from one folder may have been found in another.
+        gone = [row for row in run.gone if (row.source, _file_of(row.path)) not in run.here]
+        self._remove(list({row.id: row for row in gone}.values()), run)
         if not dry_run:
             refresh_lexicon(self.database)  # always: a run that was killed may have left old counts
         report.skipped = list(dict.fromkeys(report.skipped))
@@ -135,14 +155,15 @@ class Importer:
     def _import_root(self, path: Path, done: set[Path], run: _Run) -> None:
         """Import a folder or file, but for the files that are ``done`` already."""
         folder = path if path.is_dir() else path.parent
-        shown = shown_path(folder, self.scrubber)
-        root = _Root(*self.documents.source_for(shown, remember=not run.dry), folder)
-        known = self.documents.rows(root.source)
+        shown, tags = shown_path(folder, self.scrubber), self._tags(folder, run)
+        root = _Root(*self.documents.source_for(shown, remember=not run.dry, tags=tags), folder)
+        found = self._scan(path)
+        files = [item for item in found if isinstance(item, FoundFile)]
+        adopted = self._adopt(root, files, run) if path.is_dir() else {}
+        known = self.documents.rows(root.source) | adopted
         by_file: dict[str, list[DocumentRow]] = {}
         for row in known.values():
             by_file.setdefault(_file_of(row.path), []).append(row)
-        found = self._scan(path)
-        files = [item for item in found if isinstance(item, FoundFile)]
         unread = [FileOutcome(root.name(item.path), item.reason) for item in found if isinstance(item, Skipped)]
         run.report.skipped += [FileOutcome(f"{root.source}:{name}", reason) for name, reason in unread]
         names = self._names(root, path, files)
@@ -162,14 +183,47 @@ class Importer:
             stamp = _Stamp(file.size, file.mtime_ns if began - file.mtime_ns > _RACY_NS else _UNSETTLED)
             self._store(root.source, name, prepared, by_file.get(name, []), stamp, run)
             run.progress("import", number, len(changed))
-        if not run.dry:
-            self.documents.share_vectors()  # before the removal of those they come from
+        run.here.update((root.source, name) for name in names.values())
         if run.prune and path.is_dir() and files:
-            here = set(names.values())
-            files_gone = (row for row in known.values() if row.role != COMMIT and _file_of(row.path) not in here)
-            self._remove([row for row in files_gone if _is_gone(root, row.path, unread)], run)
+            run.gone.extend(row for row in known.values() if row.role != COMMIT and _is_gone(root, row.path, unread))
         if run.git_log and path.is_dir():
             self._import_history(root, known, run)
+
+    def _adopt(self, root: _Root, files: list[FoundFile], run: _Run) -> dict[str, DocumentRow]:
+        """Take in sources of folders in which files were found now; in a dry run their rows, as they would be."""
+        top = PurePosixPath(shown_path(root.path, self.scrubber))
+        inside = [source for source in self.documents.sources() if top in PurePosixPath(source.root).parents]
+        if not inside:
+            return {}
+        folders = {folder for file in files for folder in file.absolute.parents if root.path in folder.parents}
+        places: dict[tuple[str, str], Path] = {}
+        for folder in sorted(folders):
+            shown = shown_path(folder, self.scrubber)
+            places[shown, self._tags(folder, run).get(shown, "")] = folder
+        rows: dict[str, DocumentRow] = {}
+        for source in inside:
+            place = places.get((source.root, source.tag))
+            if place is None or source.name == root.source:
+                continue
+            prefix = root.name(shown_path(place.relative_to(root.path), self.scrubber))
+            if run.dry:
+                moved = self.documents.rows(source.name).values()
+                rows |= {
+                    path: row._replace(source=root.source, path=path)
+                    for row, path in ((row, f"{prefix}/{row.path}") for row in moved)
+                }
+            else:
+                adopt(self.database, source.name, root.source, prefix)
+            run.report.notes.append(FileOutcome(f"{root.source}:{prefix}", f"was the source {source.name!r} before"))
+        return rows
+
+    def _tags(self, folder: Path, run: _Run) -> dict[str, str]:
+        """Tags of a folder and those above it whose shown paths hide something, by these."""
+        return {
+            shown: path_tag(self.settings.home, place, make=not run.dry)
+            for place in (folder, *folder.parents)
+            if (shown := shown_path(place, self.scrubber)) != place.as_posix()
+        }
 
     def _import_history(self, root: _Root, known: Mapping[str, DocumentRow], run: _Run) -> None:
         """The commits of the repository a folder is; a commit never changes, so that those known are not read again."""
@@ -278,7 +332,7 @@ class Importer:
                 change = Change.REINDEXED if row else Change.INDEXED
                 if not run.dry:
                     change = self._put(source, path, entry, stamp, replaces=row is not None)
-        except DatabaseError:
+        except (DatabaseError, ForeignKeyViolation):
             raise
         except Exception as error:  # one bad document must never stop the others; the report names it
             log.debug("import of %s failed", label, exc_info=True)

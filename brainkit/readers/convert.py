@@ -12,7 +12,7 @@ import yaml
 from brainkit.readers import markdown
 from brainkit.readers.draft import Draft
 from brainkit.readers.frontmatter import FrontMatter, read_front_matter
-from brainkit.readers.literals import scrub_literals
+from brainkit.readers.inner import scrub_inner
 from brainkit.readers.notebook import notebook
 from brainkit.readers.outlined import org, restructured
 from brainkit.readers.python import parse_python
@@ -46,7 +46,7 @@ def drafts(text: str, kind: Format, raw: str, clean: Clean) -> list[Draft]:
         return transcript(text, raw, clean) or [Draft(text, "text")]
     if kind == "ipynb":
         return [_notebook(text, raw, clean)]
-    text = scrub_literals(text, clean)
+    text = scrub_inner(text, clean)
     reader = _READERS.get(kind)
     return [reader(text) if reader else Draft(text, kind, note=_parse_note(text, kind))]
 

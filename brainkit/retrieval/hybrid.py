@@ -24,6 +24,8 @@ from brainkit.store.lexicon import quoted
 from brainkit.store.nearby import Form
 from brainkit.store.terms import LANGUAGES
 
+RANKING_VERSION: Final = 2
+"""Goes up when the same candidates would get other scores; thresholds are then to be calibrated anew."""
 K1: Final = 0.9
 B: Final = 0.4
 """As in Lin et al. 2021 (Pyserini): chunks are about equally long, and holding a word says more than repeating it."""

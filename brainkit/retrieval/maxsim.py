@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from brainkit.errors import RetrievalSettingsError
 from brainkit.retrieval.recall import RecalledChunk
 from brainkit.store.vectors import embedding_text
 
@@ -57,14 +56,12 @@ class MaxSim:
             weight: of the late interaction, which is -1..1.
 
         Raises:
-            RetrievalSettingsError: the embedder has no token vectors.
+            NotImplementedError: the embedder has no token vectors.
         """
         top = list(chunks[:first])
         asked = self._embedder.token_vectors([question])
         if asked is None:
-            raise RetrievalSettingsError(
-                f"maxsim needs token vectors and {self._embedder.name} has none: set BOR_EMBEDDER=minilm, or do without"
-            )
+            raise NotImplementedError(f"maxsim needs token vectors, which {self._embedder.name} does not give")
         if not top or not asked[0].tokens:
             return list(chunks)
         importance = _token_weights(asked[0].tokens, weights)

@@ -113,7 +113,7 @@ class Searcher:
         for reranker in self.rerankers(settings):
             try:
                 chunks = reranker(asked, chunks)
-            except ConnectionError as error:
+            except (ConnectionError, NotImplementedError) as error:
                 degraded = "; ".join(filter(None, (degraded, f"not reranked: {error}")))
                 log.warning("%s", degraded)
         return Recall(

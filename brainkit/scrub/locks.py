@@ -42,6 +42,12 @@ _KEYED = Pattern(
     ignore_case=True,
     first_look=r"[^\w#*][#*]\d{3,6}\d?\d?[#*]",
 )
+_TYPED = Pattern(
+    rf"(?:{_DIALLED}|{_DEVICE})\b[^\n\d.;]{{0,30}}[: ]{_FIGURES}[ \t](?:eintippen|eingeben|tippen|dr\xfccken"
+    rf"|w\xe4hlen|then press|then the bell)",
+    ignore_case=True,
+    first_look=r"(?i)\d[#*]?[ \t](?:eintippen|eingeben|tippen|dr\xfccken|w\xe4hlen|then )",
+)
 _NO_CODE = re.compile(
     r"[\w]|[.,:/-]\d|[ \t]?(?:[%\u20ac\xb0$]|(?:mm|cm|kg|km|m|g|h|s|min|eur|euro|uhr|am|pm|volt|v|w|watt|ms"
     r"|kb|mb|gb|px|lux|db|hz|people"
@@ -57,7 +63,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 def find(page: Page) -> list[Finding]:
     """The figures that open a lock; no years, measures, prices or times of day."""
     found: list[Finding] = []
-    for pattern in (_PLAIN, _OPENED, _COMBINATION, _KEYED):
+    for pattern in (_PLAIN, _OPENED, _COMBINATION, _KEYED, _TYPED):
         for match in pattern.matches(page):
             start, end = match.span(1)
             if _NO_CODE.match(page.text, end) or _OTHER_CODE.search(page.text, match.start(), start):

@@ -33,7 +33,10 @@ _CODE = (
     r"|pairing|setup|[a-z]*t\xfcr|(?:garagen|hof|eingangs)?tor|zugangs|zutritts|tresor|schloss|entsperr|freischalt"
     r"|freigabe|sperr|sicherheits|zahlen|haus|keller|schl\xfcssel(?:tresor|box|kasten|safe)|garagen"
     r"|tresorraum|key[ -]?(?:box|safe)|verbindungs|kopplungs|einrichtungs)"
-    r"[ _-]?codes?\b|\bcode\b"
+    r"[ _-]?codes?\b|\bcode\b|\b(?:abhol|pickup|park)-?code"
+    r"|\bcode (?:f\xfcrs?|for|zum|zur|vom|of|to)(?: (?:the|das|die|den|der|dem))? [\w-]{0,12}(?:t\xfcr|tor"
+    r"|door|gate|garage|safe"
+    r"|tresor|alarm|schloss|lock|schranke|keller|shed)\b"
 )
 _ISSUED = (
     r"(?:recovery|backup|emergency|scratch|rescue|wiederherstellungs|notfall|ersatz|2fa|mfa)[ -]?"
@@ -95,34 +98,9 @@ _REST = re.compile(r"[^\r\n]{0,160}")
 _PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
 _FOURS = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}\Z")  # an app password of Google
 _NEXT_WORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")  # an app password of Apple
-_MESSAGES = frozenset(
-    [
-        "please",
-        "enter",
-        "your",
-        "invalid",
-        "must",
-        "wrong",
-        "try",
-        "again",
-        "type",
-        "choose",
-        "required",
-        "bitte",
-        "eingeben",
-        "falsch",
-        "ungültig",
-        "passphrase",
-        "password",
-        "passwort",
-        "is",
-        "ist",
-        "for",
-        "für",
-    ]
-)
+_MESSAGES = frozenset(words("messages"))
 _CARD = re.compile(r"(\d{3,4})(?!\d)")
-_NAMED_PLACE = re.compile(r"[ \t](?:[A-Z\xc4\xd6\xdc][\w-]{2,15}[ \t]){1,2}(?=\d{4,6}[ \t]*(?:[.,;)]|\r?\n|\Z))")
+_NAMED_PLACE = re.compile(r"[ \t](?:[A-Z\xc4\xd6\xdc][\w-]{2,15}[ \t]){1,2}(?=\d{4,6}[ \t]*(?:[.,;)#]|\r?\n|\Z))")
 _NEXT_LINE = re.compile(
     r"[^\n:=|]{0,60}[:?!\"'*_`]{0,4}[ \t\r]*\n(?:[ \t\r]*\n){0,2}(?:[ \t]*```\w*\r?\n)?"
     r"(?:\[[^\]\n]{4,20}\][ \t]*[\w .]{1,20}:[ \t]|<[\w .]{1,20}>[ \t]|[ \t>*-]{0,12})[`\"']?([^\s`\"',;"
@@ -229,7 +207,7 @@ def _password(text: str, at: int, place: _Place) -> list[Value]:
         return [value] if _quoted_password(value, place) else []
     if _bare_password(text, at, value, place):
         return [value]
-    return _bare_phrase(text, at) if place.joint else []
+    return _bare_phrase(text, at, place.label) if place.joint else []
 
 
 def _bare_password(text: str, at: int, value: Value, place: _Place) -> bool:
@@ -262,7 +240,7 @@ def _sure_of_a_word(text: str, value: Value, place: _Place) -> bool:
         return True
     if place.label[:4].lower() in ("wlan", "wifi", "wi-f") and place.joint.lower() in ("ist", "is") and len(word) >= 8:
         return word[0].isupper() and _ends(text, value.end, place)
-    return place.joint == ":" and not place.gap and text[value.end : value.end + 1] == ")"
+    return place.joint == ":" and not place.gap and text[value.end : value.end + 1] in (")", "]")
 
 
 def _quoted_password(value: Value, place: _Place) -> bool:
@@ -374,18 +352,28 @@ def _ends(text: str, at: int, place: _Place) -> bool:
 
 def _is_told(parts: list[str]) -> bool:
     """Whether quoted words are a passphrase and no message about one."""
-    return all(_WORD.match(part) for part in parts) and _MESSAGES.isdisjoint(part.lower() for part in parts)
+    return (
+        4 <= len(parts) <= 12
+        and all(_WORD.match(part) for part in parts)
+        and _MESSAGES.isdisjoint(part.lower() for part in parts)
+    )
 
 
 def _is_phrase(parts: list[str], least: int) -> bool:
     return least <= len(parts) <= 24 and all(_WORD.match(part) and part.lower() not in GRAMMAR for part in parts)
 
 
-def _bare_phrase(text: str, at: int) -> list[Value]:
+def _bare_phrase(text: str, at: int, label: str) -> list[Value]:
     """The rest of the line where it is small-letter words only, four or more."""
     rest = _REST.match(text, at)
     body = _PHRASE_END.sub("", rest.group()) if rest is not None else ""
-    if not _is_phrase(body.split(), 4) or body != body.lower() or not re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)+", body):
+    held_together = sum(part in GRAMMAR for part in body.split()) > 1
+    told = label.lower().endswith(("phrase", "satz")) and not held_together and _is_told(body.split())
+    if (
+        not (told or _is_phrase(body.split(), 4))
+        or body != body.lower()
+        or not re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)+", body)
+    ):
         return []
     return [Value(at, at + len(body), body)]
 

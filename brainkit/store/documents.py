@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from psycopg import sql
@@ -17,8 +18,8 @@ from psycopg.types.json import Jsonb
 from brainkit.readers import Document, Link
 from brainkit.store.database import Database
 from brainkit.store.entry import Entry
+from brainkit.store.sources import Source, all_sources, document_id, unused
 
-_NAMESPACE: Final = uuid.UUID("6f0a4f6e-3f2b-5c59-9d0a-0c7a7d2c5b11")
 _ATTEMPTS: Final = 5
 _COLUMNS: Final = (
     "full_path", "title", "content", "content_hash", "format", "language", "project", "ref", "role", "ts", "tags",
@@ -94,18 +95,15 @@ class DocumentRow(NamedTuple):
     role: str
 
 
-def document_id(source: str, path: str) -> uuid.UUID:
-    """The id of a document: the same for the same source and path, in every brain."""
-    return uuid.uuid5(_NAMESPACE, f"{source}\n{path}")
-
-
 class DocumentStore:
     """Reads and writes documents."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def source_for(self, root: str, *, remember: bool = True) -> tuple[str, str]:
+    def source_for(
+        self, root: str, *, remember: bool = True, tags: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[str, str]:
         """Name of the source a folder belongs to, and the folder's place in it ('' or 'sub/folder').
 
         A folder inside a known root belongs to that source. A new root is named after its last part, made unique.
@@ -113,23 +111,27 @@ class DocumentStore:
         Args:
             root: the folder's shown path.
             remember: keep a new name; without, nothing is written.
+            tags: what tells the folder, and each of those above it, from others that are shown alike.
         """
         with self._database.connection() as connection, connection.transaction():
             if remember:
                 connection.execute("lock table sources in share row exclusive mode")
-            known = dict(connection.execute("select root, name from sources").fetchall())
+            known = {(top, tag): name for name, top, tag in connection.execute("select name, root, tag from sources")}
             for parent in (PurePosixPath(root), *PurePosixPath(root).parents):
-                if str(parent) in known:
+                name = known.get((str(parent), tags.get(str(parent), "")))
+                if name is not None:
                     inside = PurePosixPath(root).relative_to(parent)
-                    return known[str(parent)], "" if str(inside) == "." else str(inside)
-            stem = PurePosixPath(root).name or "root"
-            names, name, number = set(known.values()), stem, 1
-            while name in names:
-                number += 1
-                name = f"{stem}-{number}"
+                    return name, "" if str(inside) == "." else str(inside)
+            name = unused(PurePosixPath(root).name or "root", set(known.values()))
             if remember:
-                connection.execute("insert into sources (name, root) values (%s, %s)", (name, root))
+                connection.execute(
+                    "insert into sources (name, root, tag) values (%s, %s, %s)", (name, root, tags.get(root, ""))
+                )
             return name, ""
+
+    def sources(self) -> list[Source]:
+        """Every source, sorted by name."""
+        return all_sources(self._database)
 
     def rows(self, source: str | None = None) -> dict[str, DocumentRow]:
         """The stored documents by path; of every source as ``source:path`` when none is given."""

@@ -7,18 +7,32 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from brainkit.store.database import Database
+from brainkit.store.database import Connection, Database
 
 
-def change_texts(database: Database, change: Callable[[str], str], renamed: Mapping[str, str]) -> int:
+def change_texts(database: Database, change: Callable[[str], str]) -> int:
     """Put every text through a function; returns the number of rows that differ.
 
     Args:
         database: an open brain.
         change: a text's new form.
-        renamed: new names of documents that labels and logged questions speak of.
     """
+    with database.connection() as connection, connection.transaction():
+        changed = _labels_and_questions(connection, change, {})
+        for (error,) in connection.execute("select distinct error from embedding_failures").fetchall():
+            if change(error) != error:
+                connection.execute("update embedding_failures set error = %s where error = %s", (change(error), error))
+                changed += 1
+    return changed
 
+
+def rename_documents(connection: Connection, renamed: Mapping[str, str]) -> None:
+    """Let labels and logged questions speak of documents by their new names."""
+    if renamed:
+        _labels_and_questions(connection, lambda text: text, renamed)
+
+
+def _labels_and_questions(connection: Connection, change: Callable[[str], str], renamed: Mapping[str, str]) -> int:
     def deep(value: Any) -> Any:
         if isinstance(value, str):
             return renamed[value] if value in renamed else change(value)
@@ -29,19 +43,14 @@ def change_texts(database: Database, change: Callable[[str], str], renamed: Mapp
         return value
 
     changed = 0
-    with database.connection() as connection, connection.transaction():
-        for key, label in connection.execute("select id, label from labels").fetchall():
-            new_label = {**deep(label), "id": label.get("id", key)}
-            if new_label != label:
-                connection.execute("update labels set label = %s where id = %s", (Jsonb(new_label), key))
-                changed += 1
-        for key, question, sources in connection.execute("select id, question, sources from query_log").fetchall():
-            new = [change(question), deep(sources)]
-            if new != [question, sources]:
-                connection.execute("update query_log set (question, sources) = (%s, %s) where id = %s", (*new, key))
-                changed += 1
-        for (error,) in connection.execute("select distinct error from embedding_failures").fetchall():
-            if change(error) != error:
-                connection.execute("update embedding_failures set error = %s where error = %s", (change(error), error))
-                changed += 1
+    for key, label in connection.execute("select id, label from labels").fetchall():
+        new_label = {**deep(label), "id": label.get("id", key)}
+        if new_label != label:
+            connection.execute("update labels set label = %s where id = %s", (Jsonb(new_label), key))
+            changed += 1
+    for key, question, sources in connection.execute("select id, question, sources from query_log").fetchall():
+        new = [change(question), deep(sources)]
+        if new != [question, sources]:
+            connection.execute("update query_log set (question, sources) = (%s, %s) where id = %s", (*new, key))
+            changed += 1
     return changed

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import logging
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,16 +128,26 @@ def cost(
                     continue
                 with meter.measure() as build:
                     made.use(way)
-                timing = time_calls(
-                    lambda n, ask=made.search: ask(asked[n], embedded[n], _K), len(asked), meter, seconds=seconds
-                )
+                ask = partial(_ask, made, asked, embedded)
+                timing = time_calls(ask, len(asked), meter, seconds=seconds)
                 stored = made.size()
-                log.info("%d, %s: %.2f ms CPU, p95 %.1f ms", size, way.name, timing.cpu_ms, timing.p95_ms)
+                log.info(
+                    "%d, %s: %.2f ms CPU, CPU p95 %.1f ms, p50 %.1f ms",
+                    size,
+                    way.name,
+                    timing.cpu_ms,
+                    timing.cpu_p95_ms,
+                    timing.p50_ms,
+                )
                 yield {
                     "size": size, "way": way.name, **timing._asdict(), **stored._asdict(),
                     "load_cpu_s": load[0].cpu, "load_s": load[0].wall,
                     "build_cpu_s": build[0].cpu, "build_s": build[0].wall,
                 }  # fmt: skip
+
+
+def _ask(made: Peer, asked: Sequence[str], embedded: np.ndarray, number: int) -> list[str]:
+    return made.search(asked[number], embedded[number], _K)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -146,9 +158,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = installed(options.peers)
     sizes = sorted({*options.sizes, *([MILLION] if options.million else [])})
     texts = real_chunks() if sizes else []
-    results: dict[str, Any] = {"sets": {}, "cost": []}
+    results = _kept(options.out) if options.keep else {"sets": {}, "cost": []}
     with benchmark_server() as server:
-        results = {"machine": machine(server), **results}
+        results = {"machine": machine(server), "sets": results["sets"], "cost": results["cost"]}
         for name in options.sets:
             results["sets"][name] = quality(question_set(name, options.limit), names, server)
             _write(options.out, results)
@@ -156,14 +168,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             chosen = ["brainkit"] if size >= MILLION else names
             rows = cost(size, texts, chosen, server, questions=options.questions, seconds=options.seconds)
             for row in rows:
+                again = (row["size"], row["way"])
+                results["cost"] = [old for old in results["cost"] if (old["size"], old["way"]) != again]
                 results["cost"].append(row)
                 _write(options.out, results)
     print((options.out / "retrieval.json" if options.json else options.out / "retrieval.md").read_text("utf-8"))
     return 0
 
 
+def _kept(out: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((out / "retrieval.json").read_text("utf-8")))
+    except FileNotFoundError:
+        return {"sets": {}, "cost": []}
+
+
 def _write(out: Path, results: dict[str, Any]) -> None:
     """After each step, so that a run that is broken off leaves what it measured."""
+    results["cost"].sort(key=lambda row: row["size"])
     write_json(out / "retrieval.json", results)
     (out / "retrieval.md").write_text(report.retrieval(results), "utf-8")
     if len(results["cost"]) > 1 and importlib.util.find_spec("matplotlib"):
@@ -184,6 +206,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=200, help="questions at each size")
     parser.add_argument("--seconds", type=float, default=60, help="for each way at each size, at most")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the results")
+    parser.add_argument("--keep", action="store_true", help="keep what --out holds and this run does not measure")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     return parser.parse_args(argv)
 

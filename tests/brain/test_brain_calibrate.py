@@ -9,6 +9,7 @@ import pytest
 from brainkit import Label
 from brainkit.errors import LabelsError, UsageError
 from brainkit.gate import shipped_threshold
+from brainkit.settings import default_retrieval
 
 SHIPPED = shipped_threshold("score", "wordllama")
 TOKEN = "gh" + "p_" + "A9b8C7d6E5f4G3h2I1j0K9l8M7n6O5p4Q3r2"
@@ -235,7 +236,7 @@ def test_settings_can_choose_the_gate(open_brain, things, labels):
     [
         ({"retrieval": "dense(30)"}, "retrieval"),
         ({"chunk_target_chars": 500}, "chunking"),
-        ({"embedder": "minilm"}, "embedding model"),
+        ({"embedder": "minilm", "retrieval": default_retrieval("wordllama")}, "embedding model"),
     ],
 )
 def test_under_other_settings_the_shipped_threshold_is_used_and_the_reason_names_the_part(

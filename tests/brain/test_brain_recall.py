@@ -40,7 +40,7 @@ def test_recall_gives_chunks_documents_and_evidence(open_brain, two_roots):
     assert paths(recall) == {"lab:dns/eule.md", "old:dns/eule.md", "lab:ups.md"}
     assert recall.documents[0].content.startswith("# DNS on eule")
     assert recall.evidence.lexical_hits == 2
-    assert recall.settings == Settings().retrieval == str(brain.retrieval)
+    assert recall.settings == Settings(embedder="wordllama").retrieval == str(brain.retrieval)
     assert paths(brain.recall("battery", retrieval="lexical(30)")) == {"lab:ups.md"}
     assert paths(brain.recall("battery", retrieval=RetrievalSettings.parse("lexical(5)"))) == {"lab:ups.md"}
 
@@ -206,7 +206,7 @@ def test_open_takes_its_settings_from_the_environment_and_closing_twice_does_no_
 def test_a_brain_that_cannot_be_built_gives_its_database_back(tmp_path, database_url, monkeypatch):
     closed = []
     monkeypatch.setattr("brainkit.store.Database.close", lambda database: closed.append(database._pool.close()))
-    monkeypatch.setattr("brainkit.brain.Searcher", lambda *_: 1 / 0)
+    monkeypatch.setattr("brainkit.brain.Searcher", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Brain.open(Settings(home=tmp_path, database_url=database_url, embedder="wordllama"))
     assert len(closed) == 1

@@ -23,7 +23,7 @@ def test_toml():
         f'[[servers]] # first\n# remark\nip = "{LONG}"\n  [servers."x y"]\n  z = "{LONG}"\n'
     )
     assert headings(text, "toml") == ["", "a.b", "servers", 'servers."x y"']
-    assert starts(text, "toml") == [text.split("\n")[0], "# about a", "[[servers]] # first", '  [servers."x y"]']
+    assert starts(text, "toml") == [f'title = "{LONG}"', "# about a", "[[servers]] # first", '  [servers."x y"]']
 
 
 def test_ini_and_units():
@@ -45,8 +45,8 @@ def test_dockerfile_by_stages():
 
 def test_terraform_by_blocks():
     text = (
-        f'terraform {{\n  # {LONG}\n  backend "s3" {{\n  }}\n}}\n\n# dns\nresource "a_record" "www" {{\n  x = "{LONG}"\n'
-        f'  inner "y" {{\n  }}\n}}\nlocals {{ a = "{LONG}" }}\nhosts = {{\n  a = "{LONG}"\n}}\n'
+        f'terraform {{\n  # {LONG}\n  backend "s3" {{\n  }}\n}}\n\n# dns\nresource "a_record" "www" {{\n'
+        f'  x = "{LONG}"\n  inner "y" {{\n  }}\n}}\nlocals {{ a = "{LONG}" }}\nhosts = {{\n  a = "{LONG}"\n}}\n'
     )
     assert headings(text, "terraform") == ["terraform", 'resource "a_record" "www"', "locals", "hosts"]
     assert starts(text, "terraform")[1] == "# dns"

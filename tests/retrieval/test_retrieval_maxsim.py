@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from brainkit.embedding import TokenVectors
-from brainkit.errors import RetrievalSettingsError
 from brainkit.retrieval.maxsim import FUNCTION_WORD, MaxSim, late_interaction
 from brainkit.retrieval.recall import RecalledChunk
 
@@ -111,7 +110,7 @@ def test_nothing_found_and_nothing_asked():
 
 def test_an_embedder_without_token_vectors_is_a_clear_error():
     model = SimpleNamespace(name="wordllama", token_vectors=lambda _texts: None)
-    with pytest.raises(RetrievalSettingsError, match="wordllama has none: set BOR_EMBEDDER=minilm"):
+    with pytest.raises(NotImplementedError, match="token vectors, which wordllama does not give"):
         MaxSim(model).rerank("q", {}, [chunk(1, "a", 0.2)], first=3, weight=1.0)
 
 
@@ -123,4 +122,4 @@ def test_the_real_embedder_puts_the_answer_first(open_brain, tmp_path):
     brain.import_paths([tmp_path / "n"])
     found = brain.recall("when was the battery changed", retrieval="hybrid+maxsim(10)")
     assert [d.path for d in found.documents] == ["battery.md", "shelf.md"]
-    assert found.chunks[0].score > brain.recall("when was the battery changed").chunks[0].score
+    assert found.chunks[0].score > brain.recall("when was the battery changed", retrieval="hybrid").chunks[0].score

@@ -25,14 +25,18 @@ TABLES = {
     " from {chunks} left join lexemes l on c.id = l.chunk_id",
     "lexeme_stats": "select * from lexeme_stats",
     "lexicon": "select chunks, mean_length, newest_chunk = (select coalesce(max(id), 0) from chunks) from lexicon",
-    "failures": "select {at}, f.model_id, f.error, f.attempts from {chunks} join embedding_failures f on f.chunk_id = c.id",
+    "failures": "select {at}, f.model_id, f.error, f.attempts"
+    " from {chunks} join embedding_failures f on f.chunk_id = c.id",
     "models": "select to_jsonb(m) from embedding_models m",
     "view": "select pg_get_viewdef('data_brain')",
     "labels": "select id, label from labels",
     "query_log": "select question, sources from query_log",
 }
 VECTORS = "select {at}, v.embedding::text from {chunks} join {vectors} v on v.chunk_id = c.id"
-PARTS = {"at": sql.SQL("d.source, d.path, c.position"), "chunks": sql.SQL("chunks c join documents d on d.id = c.document_id")}
+PARTS = {
+    "at": sql.SQL("d.source, d.path, c.position"),
+    "chunks": sql.SQL("chunks c join documents d on d.id = c.document_id"),
+}
 
 
 def tables_of(database):
@@ -102,7 +106,7 @@ def start(processes):
         started.append(child)
         there.close()
         assert here.recv() == "ready"
-        child.go = functools.partial(here.send, "go")
+        child.go, child.wait = functools.partial(here.send, "go"), here.recv
         return child
 
     yield run

@@ -1,5 +1,6 @@
 """What other processes do in these tests, once they are told to: import, embed, read, scrub again."""
 
+import itertools
 import os
 
 from brainkit import Brain, Settings
@@ -23,21 +24,19 @@ def rescrub(brain, _):
     brain.embed()
 
 
-def use_small_steps():
-    """Workers for the smallest import, a few texts at a time: more moments that differ."""
-    workers.WORTH_BYTES, workers.GROUP_BYTES, backlog.BATCH = 0, 4000, 8
-
-
 def act(pipe, settings, work, *arguments):
     """Open the brain, say so, wait for the word, work; the exit code tells whether it went well.
 
     In a process group of its own, which can be killed as a whole.
     """
     os.setsid()
+    backlog.BATCH = 8  # more moments that differ
     with Brain.open(Settings(**settings)) as brain:
         brain.recall("warm up")
         pipe.send("ready")
         pipe.recv()
+        if work is import_with_workers:
+            arguments += (pipe,)
         work(brain, *arguments)
 
 
@@ -45,6 +44,13 @@ def import_folders(brain, *folders):
     brain.import_paths(folders, prune=True)
 
 
-def import_with_workers(brain, folder):
-    use_small_steps()
-    brain.import_paths([folder])
+def import_with_workers(brain, folder, pipe=None):
+    """Workers for the smallest import; says so when the first file is stored, as they take long to start."""
+    workers.WORTH_BYTES, workers.GROUP_BYTES = 0, 4000
+    told = itertools.count()
+
+    def progress(*_):
+        if pipe and not next(told):
+            pipe.send("storing")
+
+    brain.import_paths([folder], progress=progress)

@@ -53,7 +53,7 @@ def corpus_cases(planted: Path, corpus: Path) -> list[Case]:
 def values(case: Case) -> list[str]:
     """What must not be found: the secret's lines, and both halves of the long ones, since a half is a leak too."""
     lines = [line.strip() for line in case.secret.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("-----")]
+    lines = [line for line in lines if len(line) > 3 and not line.startswith("-----")]
     halves = [half for line in lines if len(line) >= 24 for half in (line[: len(line) // 2], line[len(line) // 2 :])]
     return list(dict.fromkeys([*lines, *halves]))
 
@@ -138,7 +138,7 @@ def _prose(text: str) -> str:
 
 
 def _bullets(text: str) -> str:
-    return "# Logins\n\n" + "".join(f"- {line}\n" for line in text.splitlines() if line.strip()) + "- milk\n"
+    return f"# Logins\n\n- {_indented(text, 2).lstrip()}- milk\n"
 
 
 def _front_matter(text: str) -> str:
@@ -248,8 +248,8 @@ def _html_prose(text: str) -> str:
 
 
 def _html_cell(text: str) -> str:
-    cells = "".join(f"<tr><td>{n}</td><td>{html.escape(line)}</td></tr>" for n, line in enumerate(text.splitlines()))
-    return _page(f"<table><tr><th>no</th><th>line</th></tr>{cells}</table>")
+    cells = f"<tr><td>1</td><td>{html.escape(text.strip())}</td></tr><tr><td>2</td><td>milk</td></tr>"
+    return _page(f"<table><tr><th>no</th><th>entry</th></tr>{cells}</table>")
 
 
 def _rst(text: str) -> str:

@@ -30,6 +30,7 @@ from brainkit.store.server import EmbeddedServer
 EXTENSIONS = (
     "md,txt,yaml,yml,json,py,ipynb,toml,ini,conf,service,dockerfile,tf,html,rst,org,csv,jsonl"  # all that is read
 )
+RETRIEVAL = "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)"
 DIMENSIONS = 8
 SEEN = "select count(*) from documents"
 
@@ -105,11 +106,17 @@ class Run:
             "BOR_EMBEDDER": "ollama",
             "BOR_OLLAMA_URL": url,
             "BOR_IMPORT_EXTENSIONS": EXTENSIONS,
+            "BOR_RETRIEVAL": RETRIEVAL,
             "BOR_LOG": "debug",
             "TMPDIR": str(temporary),
         }
         self.settings = Settings(
-            home=self.home, embedder="ollama", ollama_url=url, import_extensions=EXTENSIONS, vector_cache=None
+            home=self.home,
+            embedder="ollama",
+            ollama_url=url,
+            import_extensions=EXTENSIONS,
+            retrieval=RETRIEVAL,
+            vector_cache=None,
         )
         self.places: dict[str, bytes] = {}
         self._log = io.StringIO()
@@ -145,6 +152,11 @@ class Run:
     def connect(self) -> psycopg.Connection[Any]:
         """A connection of our own."""
         return psycopg.connect(self._server.conninfo(), autocommit=True)
+
+    def refuse(self, word: str) -> None:
+        """Have the database refuse every note with this word."""
+        with self.connect() as connection:
+            connection.execute(refusing(word))
 
     def command(self, *arguments: object) -> subprocess.CompletedProcess[bytes]:
         """The command as a process of its own; what it prints is gathered."""
@@ -218,6 +230,12 @@ class Run:
     def _whole(self) -> dict[str, str]:
         outside = {name: value for name, value in os.environ.items() if not name.startswith("BOR_")}
         return outside | self.environment
+
+
+def refusing(word: str) -> sql.Composed:
+    """The statement that makes a table of documents refuse a word."""
+    check = "alter table documents add constraint unwanted check (position({} in content) = 0)"
+    return sql.SQL(check).format(sql.Literal(word))
 
 
 def _store_plainly(connection: psycopg.Connection[Any]) -> None:

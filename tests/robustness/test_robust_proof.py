@@ -22,14 +22,16 @@ from brainkit.scrub import Scrubber, ScrubResult, scrub
 
 sys.path.append(str(Path(__file__).parent))
 from proof_plants import FORMATS, MARKER, SHORTEST, Case, Search, corpus_cases, load_cases, values
-from proof_run import Recorder, Run, make_repository
+from proof_run import Recorder, Run, make_repository, refusing
 
 ROOT = Path(__file__).parents[2]
 CASES = 80
-FORMATS_EACH = 5
+FORMATS_EACH = 4
 """By default a case stands in this many of the formats, by turns; in all of them under ``-m slow``."""
 NOTE, ASKED, LABELLED, NAMED = (f"{word}worthy" for word in ("sturgeon", "kohlrabi", "gannet", "lapwing"))
 """Words that are no secrets, and are found by the search that must not find one."""
+REFUSED = "pigeonhole"
+"""The database of the proof refuses every note with this word."""
 PLACES = (
     "tables", "dump", "data directory", "write-ahead log", "server log", "debug log", "printed", "results", "embedder",
     "reports", "home", "temporary files", "evaluated brain",
@@ -67,7 +69,7 @@ class Proof(NamedTuple):
     search: Search
     places: dict[str, bytes]
     texts: dict[str, str]
-    poisoned: str
+    report: dict[str, Any]
 
 
 def made_up() -> Iterator[Case]:
@@ -142,6 +144,10 @@ def planted(cases: list[Case], everything: bool, tmp_path_factory: pytest.TempPa
             path.write_text(written(case.text), "utf-8")
             plants.append(Plant(case, name, path))
         plants += _in_names(folder, case)
+    for case in known[::8]:
+        path = folder / f"refused-{case.id}.md"
+        path.write_text(f"{REFUSED}\n\n{case.text}\n")
+        plants.append(Plant(case, "refused note", path))
     (folder / f"{NAMED}.md").write_text(f"# Birds\n\nA {NOTE} note.\n")
     messages = [f"{case.text}\n" for case in known] + [f"Set the host up\n\n{case.text}\n" for case in known]
     committed = len(messages) if make_repository(folder, messages) else 0
@@ -161,22 +167,24 @@ def _in_names(folder: Path, case: Case) -> Iterator[Plant]:
 
 
 @pytest.fixture(scope="module")
-def proof(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proof]:
+def proof(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """Runs all that a brain does, then gathers what it left."""
     recorder, folder = Recorder(), tmp_path_factory.mktemp("brain")
     with recorder.serving() as url, Run(folder, url, recorder).prepared() as run:
         before = run.untouched()
+        run.refuse(REFUSED)
         run.killed("import", planted.folder)
-        assert run.command("import", planted.folder, "--git-log", "--json", "-v").returncode == 0
+        imported = run.command("import", planted.folder, "--git-log", "--json", "-v")
         questions = [case.text for case in planted.cases]
-        labels = _labels(planted)
+        labels, texts = _labels(planted), {}
         run.brain(
-            lambda brain: [brain.ask(question) for question in (*questions, f"What is {ASKED}?")],
-            lambda brain: [brain.recall(f"Is {question} right?", k=3) for question in questions[::4]],
-            lambda brain: [brain.decide(question) for question in questions[1::4]],
+            lambda brain: [brain.ask(question) for question in (*questions[::3], f"What is {ASKED}?")],
+            lambda brain: [brain.recall(f"Is {question} right?", k=3) for question in questions[1::3]],
+            lambda brain: [brain.decide(question) for question in questions[2::3]],
             lambda brain: brain.calibrate(labels),
             lambda brain: (brain.status(), brain.list_documents()),
             # One line each for what a brain learns to do: remember, back up, ask a model.
+            lambda brain: texts.update(brain.document_texts()),
         )
         for arguments in (
             ["import", planted.folder, "--dry-run"],
@@ -188,11 +196,8 @@ def proof(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         ):
             run.invoke(app, *arguments)
         _evaluate(run, planted)
-        poisoned = _store_what_is_refused(run, planted)
-        texts: dict[str, str] = {}
-        run.brain(lambda brain: texts.update(brain.document_texts()))
         places = run.gather_all()
-    yield Proof(planted, _searched(planted, before), places, texts, poisoned)
+    return Proof(planted, _searched(planted, before), places, texts, json.loads(imported.stdout))
 
 
 def _labels(planted: Planted) -> list[dict[str, Any]]:
@@ -216,21 +221,6 @@ def _evaluate(run: Run, planted: Planted) -> None:
     settings.write_text('gates = ["score"]\nalpha = 0.1\ndelta = 0.1\n[settings]\nwords = "lexical(30)"\n')
     where = ["--settings", settings, "--corpus", corpus, "--labels", labels, "--out", run.out]
     assert run.invoke(eval_app, *where, "--json").exit_code in {0, 1}
-
-
-def _store_what_is_refused(run: Run, planted: Planted) -> str:
-    """Imports notes that the database refuses; returns what the report says of the first."""
-    with run.connect() as connection:
-        connection.execute("alter table documents add constraint unwanted check (position('rejectme' in content) = 0)")
-    folder = run.folder / "refused"
-    folder.mkdir()
-    for case in planted.cases[::8]:
-        (folder / f"{case.id}.md").write_text(f"rejectme\n\n{case.text}\n")
-    reports: list[Any] = []
-    run.brain(lambda brain: reports.append(brain.import_paths([folder])))
-    run.command("import", folder, "--json")
-    assert len(reports[0].failed) == len(planted.cases[::8])
-    return str(reports[0].failed[0].reason)
 
 
 def _searched(planted: Planted, before: bytes) -> Search:
@@ -311,10 +301,14 @@ def test_what_stands_beside_the_secrets_is_kept(proof: Proof) -> None:
     )
 
 
-def test_the_report_of_a_refused_note_says_why_without_its_secret(proof: Proof) -> None:
-    assert "unwanted" in proof.poisoned
-    assert len(proof.poisoned) <= 300
-    assert not proof.search(proof.poisoned)
+def test_refused_notes_are_reported_without_their_secrets(proof: Proof) -> None:
+    refused = [plant for plant in proof.planted.plants if plant.format == "refused note"]
+    failed = proof.report["failed"]
+    assert sorted(PurePosixPath(outcome["path"]).name for outcome in failed) == sorted(
+        f"notes:{plant.path.name}" for plant in refused
+    )
+    assert all("unwanted" in outcome["reason"] and len(outcome["reason"]) <= 300 for outcome in failed)
+    assert not proof.search(json.dumps(failed))
 
 
 def test_a_refused_note_is_not_quoted_in_the_servers_log(
@@ -323,8 +317,10 @@ def test_a_refused_note_is_not_quoted_in_the_servers_log(
     """With the log as it is set by default: what went wrong is for the one who asked."""
     brain = open_brain()
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.md").write_text("The pigeonhole is a private matter.\n")
+    (tmp_path / "notes" / "a.md").write_text(f"The {REFUSED} is a private matter.\n")
     with brain._database.connection() as connection:
-        connection.execute("alter table documents add constraint unwanted check (position('hole' in content) = 0)")
+        connection.execute(refusing(REFUSED))
     assert [outcome.path for outcome in brain.import_paths([tmp_path / "notes"]).failed] == ["notes:a.md"]
-    assert b"pigeonhole" not in server.log_path.read_bytes()
+    logged = server.log_path.read_text()
+    assert REFUSED not in logged
+    assert "a.md" not in logged

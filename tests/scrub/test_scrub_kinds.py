@@ -57,6 +57,12 @@ GONE = {
         Sicherheitsfrage (Geburtsort) beantwortet mit {}
         old one was {}, still valid on the second switch
         https___ina_{}@git.example.org
+        use {} as the password.
+        mit {} als Passwort anmelden
+        root password changed from {} to another
+        printf '{}' | docker secret create db_password -
+        echo -n "{}" > /run/secrets/db_password
+        restic -r sftp:x --password-command 'echo {}'
         INSERT INTO users (name, password) VALUES ('ina', '{}');
     """,
     NAMED: """
@@ -94,6 +100,8 @@ GONE = {
         Mailbox abhören, Geheimzahl {}
         SIM-Karte PIN1 {}
         Garagentor öffnet mit {}
+        Garage: {} eintippen
+        Abholcode {}
     """,
     DIALLED: """
         the lock opens with {}
@@ -150,6 +158,10 @@ KEPT = """
     https___example.org_path@2x.png
     CVE-2024-3811
     the old one is 12V-5A
+    echo "DB_PASSWORD is set" > /tmp/log
+    use bcrypt as the password hash
+    kubectl create secret generic x --from-literal=key="access-secret-key"
+    passphrase: see the note in the safe
 """
 
 

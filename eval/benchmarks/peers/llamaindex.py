@@ -10,7 +10,7 @@ from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
-from llama_index.core.schema import NodeRelationship, QueryBundle, RelatedNodeInfo, TextNode
+from llama_index.core.schema import BaseNode, NodeRelationship, QueryBundle, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import VectorStoreQueryMode
 from llama_index.vector_stores.postgres import PGVectorStore
 
@@ -54,7 +54,7 @@ class LlamaIndexPeer:
         """Add nodes with their embeddings in batches."""
         self._store = self._open(vectors.shape[1], hnsw=False)
         for start in range(0, len(pieces), _BATCH):
-            nodes = [
+            nodes: list[BaseNode] = [
                 TextNode(
                     id_=str(number),
                     text=piece.text,

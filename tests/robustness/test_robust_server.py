@@ -1,0 +1,197 @@
+"""The embedded server dies, restarts or runs out of disk in mid-import: one clear error at most, and nothing is lost."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+import psutil
+import pytest
+
+from brainkit import Brain, Settings
+from brainkit.errors import DatabaseError
+from brainkit.store.server import EmbeddedServer
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def home(tmp_path):
+    server = EmbeddedServer(tmp_path / "own")
+    yield tmp_path / "own"
+    server.erase()
+
+
+@pytest.fixture
+def notes(tmp_path, write):
+    rng = random.Random(11)
+    for number in range(40):
+        write(tmp_path / "notes", number, 0, rng)
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def undisturbed(new_database, tables, tmp_path):
+    def imported(folder):
+        with new_database() as url, Brain.open(settings(tmp_path / "home", database_url=url)) as brain:
+            brain.import_paths([folder])
+            return tables(brain)
+
+    return imported
+
+
+def settings(home, **others):
+    return Settings(home=home, embedder="wordllama", **others)
+
+
+def postmaster(server):
+    return psutil.Process(int((server.data_dir / "postmaster.pid").read_text().split()[0]))
+
+
+def test_importers_of_overlapping_folders_and_a_reader(
+    start, notes, actors, database_url, undisturbed, tables, tmp_path
+):
+    shared = {"home": tmp_path / "home", "database_url": database_url, "embedder": "wordllama"}
+    children = [
+        start(shared, actors.import_folders, notes / "area2"),  # becomes part of the other's source
+        start(shared, actors.import_folders, notes),
+        start(shared, actors.import_folders, notes, notes / "area1"),
+    ]
+    with Brain.open(Settings(**shared)) as brain:
+        for child in children:
+            child.go()
+        answers = 0
+        while any(child.is_alive() for child in children):
+            recall = brain.recall("pool tank disk token003v0")
+            assert not recall.degraded
+            assert answers == 0 or recall.chunks or not brain.counts()["chunks"]
+            answers += 1
+        assert answers > 1
+        for child in children:
+            child.join()
+            assert child.exitcode == 0
+        brain.import_paths([notes])
+        assert tables(brain) == undisturbed(notes)
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_in_mid_import(home, notes, undisturbed, tables, slow, capsys):
+    expected, told = undisturbed(notes), []
+    for number in range(20 if slow else 2):
+        with Brain.open(settings(home)) as brain:
+            how = (signal.SIGKILL, signal.SIGQUIT, signal.SIGINT)[number % 3]  # killed, crashed, restarted
+            when, server = random.Random(time.time_ns()).randrange(1, 41), brain._database.server
+
+            def disturb(step, done, _, when=when, server=server, how=how):
+                if step == "import" and done == when:
+                    postmaster(server).send_signal(how)
+
+            try:
+                brain.import_paths([notes], progress=disturb)
+                outcome = "went on"
+            except DatabaseError as error:
+                assert "\n" not in str(error)
+                assert error.__cause__ is not None
+                outcome = f"ended: {str(error).replace(str(server.data_dir), '...')[:90]}"
+            told.append(f"  {how.name} at file {when}: {outcome}")
+        with Brain.open(settings(home)) as brain:
+            report = brain.import_paths([notes])
+            assert report.complete
+            assert tables(brain) == expected
+            with brain._database.connection() as connection:
+                connection.execute("truncate documents, chunks, lexemes, vectors_1, lexeme_stats, sources cascade")
+                connection.execute("update lexicon set (chunks, newest_chunk, mean_length) = (0, 0, 0)")
+    if slow:
+        with capsys.disabled():
+            print("\n" + "\n".join(told))
+
+
+def test_a_killed_command_leaves_a_server_that_the_next_one_uses(home, notes, start, kill, actors, undisturbed, tables):
+    child = start({"home": home, "embedder": "wordllama"}, actors.import_folders, notes)
+    child.go()
+    time.sleep(random.Random(time.time_ns()).uniform(0, 0.5))
+    kill(child, group=True)
+    with Brain.open(settings(home)) as brain:
+        running = postmaster(brain._database.server)
+        brain.import_paths([notes])
+        assert tables(brain) == undisturbed(notes)
+    assert not running.is_running()  # nobody uses it any more
+
+
+@pytest.fixture
+def small_disk(home):
+    """A file system of its own for the server's data, of 160 MB."""
+    state = EmbeddedServer(home)._layout().state
+    owner = ["mount", "-t", "tmpfs", "-o", "size=160m,mode=750", "brainkit-test", str(state)]
+    made = not state.exists()
+    if os.geteuid() == 0:
+        with Brain.open(settings(home)):  # makes the folder with its owner; what it holds moves over
+            pass
+        kept = state.with_name(state.name + ".kept")
+        shutil.copytree(state, kept, symlinks=True)
+    if os.geteuid() != 0 or subprocess.run(owner, capture_output=True, check=False).returncode:
+        pytest.skip("a file system can be mounted by root only, and not in every container")
+    subprocess.run(["cp", "-a", f"{kept}/.", str(state)], check=True)
+    yield state
+    subprocess.run(["umount", "--lazy", str(state)], check=True)
+    shutil.rmtree(kept)
+    assert made
+
+
+def test_a_full_disk_is_named_and_the_brain_goes_on_when_there_is_space(small_disk, home, notes, undisturbed, tables):
+    filler = small_disk / "filler"
+
+    def fill(step, done, _):
+        if step == "import" and done == 5:
+            with filler.open("wb") as file, pytest.raises(OSError, match="space"):
+                while True:
+                    file.write(bytes(MB))
+                    file.flush()
+
+    with Brain.open(settings(home)) as brain:
+        for number in range(400):
+            path = notes / f"many{number}.md"
+            path.write_text(" ".join(random.Random(number).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=20_000)))
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+        with pytest.raises(DatabaseError, match="disk") as raised:
+            brain.import_paths([notes], progress=fill)
+        assert str(small_disk) in str(raised.value)
+        assert "\n" not in str(raised.value)
+    filler.unlink()
+    for path in notes.glob("many*.md"):
+        path.unlink()
+    with Brain.open(settings(home)) as brain:
+        assert brain.import_paths([notes], prune=True).complete
+        assert tables(brain) == undisturbed(notes)
+
+
+def test_an_interrupt_ends_the_command_cleanly(home, notes, undisturbed, tables, slow, tmp_path):
+    import sys
+
+    environment = os.environ | {"BOR_HOME": str(home), "BOR_EMBEDDER": "wordllama"}
+    code = (
+        "import import_actors as a; a.workers.WORTH_BYTES = 0; print('here', flush=True)\n"
+        "from brainkit.cli.app import app; app()"
+    )
+    environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), *filter(None, sys.path)])
+    rng = random.Random(time.time_ns())
+    with Brain.open(settings(home)) as keeper:  # the server runs already, and has to go on running
+        for _ in range(12 if slow else 2):
+            command = subprocess.Popen(
+                [sys.executable, "-c", code, "import", str(notes)],
+                env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+            assert command.stdout.readline() == "here\n"
+            threading.Event().wait(rng.uniform(0.0, 6.0))
+            workers = psutil.Process(command.pid).children(recursive=True) if command.poll() is None else []
+            if command.poll() is None:
+                os.killpg(command.pid, signal.SIGINT)  # as the terminal does: to all of the group
+            _, said = command.communicate(timeout=60)
+            assert command.returncode in (0, 130), said
+            assert "Traceback" not in said
+            assert not psutil.wait_procs(workers, timeout=10)[1]
+        keeper.import_paths([notes])
+        assert tables(keeper) == undisturbed(notes)
