@@ -10,8 +10,9 @@ from brainkit.brain import Brain
 from brainkit.errors import LabelsError
 from brainkit.eval.config import EvalConfig
 from brainkit.eval.run import Progress, eval_home
-from brainkit.gate import FEATURES, GATES, EvidenceGate, Gate, LabelledEvidence, exact_threshold, gather, make_gate
+from brainkit.gate import GATES, EvidenceGate, Gate, LabelledEvidence, exact_threshold, gather, make_gate
 from brainkit.gate.fitting import fit_evidence
+from brainkit.gate.gates import PLAIN_FEATURES
 from brainkit.labels import load
 from brainkit.settings import Settings
 
@@ -21,6 +22,8 @@ EMBEDDERS = ("minilm", "wordllama")
 
 def fit_shipped(settings: Settings, config: EvalConfig, progress: Progress | None = None) -> dict[str, Any]:
     """What ``brainkit/gate/data/shipped.json`` holds: by embedder, coefficients and thresholds.
+
+    Under "other" are those of the first as if it gave no token vectors, for embedders that cannot be measured here.
 
     Coefficients: answerable questions with their documents present and hidden, nothing else. Thresholds: the lowest
     that keeps the hidden and the hand-written missing notes at ``alpha`` with confidence 1 - ``delta``; a default and
@@ -37,18 +40,21 @@ def fit_shipped(settings: Settings, config: EvalConfig, progress: Progress | Non
         with Brain.open(here) as brain:
             brain.import_paths([config.corpus], prune=True, progress=progress)
             labelled = gather(labels, brain.evidence, progress)
-        gate = fit_evidence([item for item in labelled if item.hidden or not item.stratum])
-        fitted[embedder] = {
-            "evidence": {
-                "intercept": gate.intercept,
-                "coefficients": dict(zip(FEATURES, gate.coefficients, strict=True)),
-            },
-            "thresholds": {name: _threshold(_gate(name, gate), labelled, config) for name in GATES},
-        }
+        fitted[embedder] = _fit(labelled, config)
+        if embedder == EMBEDDERS[0]:
+            fitted["other"] = _fit(labelled, config, PLAIN_FEATURES)
     return {
         "fitted_on": f"{len(labels)} bundled labels, alpha {config.alpha:g}, delta {config.delta:g}",
         "retrieval": str(config.settings[config.main]),
         "embedders": fitted,
+    }
+
+
+def _fit(labelled: Sequence[LabelledEvidence], config: EvalConfig, features: Sequence[str] = ()) -> dict[str, Any]:
+    gate = fit_evidence([item for item in labelled if item.hidden or not item.stratum], features)
+    return {
+        "evidence": {"intercept": gate.intercept, "coefficients": dict(gate.coefficients)},
+        "thresholds": {name: _threshold(_gate(name, gate), labelled, config) for name in GATES},
     }
 
 

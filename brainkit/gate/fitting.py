@@ -9,15 +9,15 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from brainkit.errors import LabelsError
-from brainkit.gate.gates import FEATURES, EvidenceGate
+from brainkit.gate.gates import LATE_FEATURES, PLAIN_FEATURES, EvidenceGate
 from brainkit.gate.labelled import LabelledEvidence
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
-REGULARISATION = 1.0
-"""scikit-learn's C: few labels, so pulled towards zero."""
+REGULARISATION = 0.02
+"""scikit-learn's C: few labels, and they are of one collection; towards equal weights it holds on others too."""
 
 
-def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
+def fit_evidence(labelled: Sequence[LabelledEvidence], features: Sequence[str] = ()) -> EvidenceGate:
     """An evidence gate for these questions; unanswerable ones with a missing detail are better left out.
 
     No coefficient is negative: more of any evidence never makes an answer less likely. Where that does not bind, the
@@ -25,6 +25,7 @@ def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
 
     Args:
         labelled: evidence of answerable (``stratum`` '') and unanswerable questions.
+        features: what the gate looks at; if empty, all that go with token vectors, or without if there are none.
 
     Raises:
         LabelsError: one of the two kinds is missing.
@@ -32,10 +33,12 @@ def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
     sign = np.array([-1.0 if item.stratum else 1.0 for item in labelled])
     if len(set(sign.tolist())) < 2:
         raise LabelsError("the evidence gate needs answerable and unanswerable questions to be fitted")
-    features = np.array([[float(getattr(item.evidence, name)) for name in FEATURES] for item in labelled])
-    mean, spread = features.mean(0), features.std(0)
+    late = any(item.evidence.passage_match for item in labelled)
+    features = features or (LATE_FEATURES if late else PLAIN_FEATURES)
+    values = np.array([[float(getattr(item.evidence, name)) for name in features] for item in labelled])
+    mean, spread = values.mean(0), values.std(0)
     spread[spread == 0] = 1.0
-    standard = (features - mean) / spread
+    standard = (values - mean) / spread
     balance = np.where(sign > 0, len(sign) / (2 * (sign > 0).sum()), len(sign) / (2 * (sign < 0).sum()))
 
     def loss(parameters: Vector) -> tuple[float, Vector]:
@@ -45,11 +48,12 @@ def fit_evidence(labelled: Sequence[LabelledEvidence]) -> EvidenceGate:
         pull = -REGULARISATION * balance * sign * expit(-margin)
         return float(value), np.concatenate([[pull.sum()], standard.T @ pull + weights])
 
-    bounds = [(None, None), *[(0.0, None)] * len(FEATURES)]
+    bounds = [(None, None), *[(0.0, None)] * len(features)]
     found = minimize(
-        loss, np.zeros(1 + len(FEATURES)), jac=True, bounds=bounds, method="L-BFGS-B",
+        loss, np.zeros(1 + len(features)), jac=True, bounds=bounds, method="L-BFGS-B",
         options={"ftol": 1e-14, "gtol": 1e-10, "maxiter": 10_000},
     ).x  # fmt: skip
     weights = found[1:] / spread
     intercept = float(found[0] - (weights * mean).sum())
-    return EvidenceGate(round(intercept, 6), tuple(round(float(weight), 6) for weight in weights))
+    rounded = (round(float(weight), 6) for weight in weights)
+    return EvidenceGate(round(intercept, 6), dict(zip(features, rounded, strict=True)))

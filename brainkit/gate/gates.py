@@ -71,34 +71,38 @@ class ScoreGate:
         return evidence.best_score
 
 
-FEATURES: Final = ("best_cosine", "margin", "best_lexical", "coverage", "chunk_coverage", "agreement")
-"""What the evidence gate looks at, in the order of its coefficients."""
+LATE_FEATURES: Final = ("lead", "passage_cosine", "passage_match", "word_match", "name_match")
+"""What the evidence gate looks at where the embedder gives token vectors."""
+PLAIN_FEATURES: Final = ("lead", "best_score")
+"""What it looks at where it does not."""
+FEATURES: Final = (*LATE_FEATURES, "best_score")
+"""All of them."""
 
 
 @dataclass(frozen=True)
 class EvidenceGate:
-    """A logistic model on six features; its coefficients are fitted on the bundled labels alone.
+    """A logistic model on a few numbers of the evidence; its coefficients are fitted on the bundled labels alone.
 
     Attributes:
         intercept: of the linear part.
-        coefficients: one for each of ``FEATURES``.
+        coefficients: by feature, none negative; a feature that is not named counts nothing.
     """
 
     intercept: float
-    coefficients: tuple[float, ...]
+    coefficients: Mapping[str, float]
     name: str = "evidence"
 
     @property
     def version(self) -> str:
         """The coefficients themselves."""
-        return json.dumps([self.intercept, *self.coefficients])
+        return json.dumps([self.intercept, dict(self.coefficients)], sort_keys=True)
 
     def score(self, evidence: Evidence) -> float:
         """Fitted probability that the question is answerable, 0..1; 0 when nothing was found."""
         if evidence.best_cosine == -1.0 and not evidence.lexical_hits:
             return 0.0
-        pairs = zip(self.coefficients, FEATURES, strict=True)
-        linear = self.intercept + sum(weight * float(getattr(evidence, name)) for weight, name in pairs)
+        values = (weight * float(getattr(evidence, name)) for name, weight in self.coefficients.items())
+        linear = math.fsum((self.intercept, *values))
         return 1 / (1 + math.exp(-max(-500.0, min(500.0, linear))))
 
 
@@ -121,14 +125,15 @@ def make_gate(name: str, embedder: str) -> Gate:
     if name != "evidence":
         raise SettingsError(f"BOR_GATE = {name!r} is not allowed: give one of {', '.join(GATES)}")
     fitted = _fitted(embedder)["evidence"]
-    return EvidenceGate(float(fitted["intercept"]), tuple(float(fitted["coefficients"][f]) for f in FEATURES))
+    return EvidenceGate(fitted["intercept"], fitted["coefficients"])
 
 
 def shipped_threshold(gate: str, embedder: str) -> float:
-    """The threshold used when there is no certificate; for an embedder never measured, that of the default embedder."""
+    """The threshold used when there is no certificate."""
     return float(_fitted(embedder)["thresholds"][gate])
 
 
 def _fitted(embedder: str) -> Mapping[str, Any]:
+    """What was fitted for an embedder; for one never measured, for the default one as if without token vectors."""
     by_embedder = shipped()["embedders"]
-    return dict(by_embedder.get(embedder, by_embedder["minilm"]))
+    return dict(by_embedder.get(embedder, by_embedder["other"]))

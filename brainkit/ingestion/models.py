@@ -88,7 +88,7 @@ def recipe_of(settings: Settings) -> dict[str, Any]:
 
 
 def list_models(database: Database, models: Models) -> list[dict[str, Any]]:
-    """Every model with a table, as plain data: name, dimensions, vectors, whether it serves, whether it is configured."""
+    """Every model with a table, as plain data: its size, whether it serves, whether the settings name it."""
     return [
         {
             "name": stored.identity.name,

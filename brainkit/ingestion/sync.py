@@ -20,6 +20,7 @@ from brainkit.ingestion.prepare import Failed, Prepared, Preparer, Task, said
 from brainkit.ingestion.report import FileOutcome, ImportReport
 from brainkit.ingestion.workers import prepare_all
 from brainkit.readers import Document, FoundFile, Skipped, git_log, scan
+from brainkit.readers.history import FOLDER
 from brainkit.readers.names import shown_path
 from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
@@ -227,24 +228,26 @@ class Importer:
 
     def _import_history(self, root: _Root, known: Mapping[str, DocumentRow], run: _Run) -> None:
         """The commits of the repository a folder is; a commit never changes, so that those known are not read again."""
-        if root.prefix:
+        if root.prefix and not (root.path / ".git").exists():  # part of a repository: imported with its top
             return
         documents = git_log(root.path, scrubber=self.scrubber)
         if isinstance(documents, Skipped):
             run.report.skipped.append(FileOutcome(f"{root.source}:{documents.path}", documents.reason))
             return
         for number, document in enumerate(documents, 1):
-            row = known.get(document.path)
+            name = root.name(document.path)
+            row = known.get(name)
             hashes = self._current_hashes([row] if row else [])
             if document.content_hash in hashes:
-                run.report.unchanged.append(f"{root.source}:{document.path}")
+                run.report.unchanged.append(f"{root.source}:{name}")
             else:
                 prepared: Prepared = [self._preparer.entry(document)]
-                self._store(root.source, document.path, prepared, [row] if row else [], _Stamp(0, _UNSETTLED), run)
+                self._store(root.source, name, prepared, [row] if row else [], _Stamp(0, _UNSETTLED), run)
             run.progress("history", number, len(documents))
         if run.prune:
-            here = {document.path for document in documents}
-            self._remove([row for row in known.values() if row.role == COMMIT and row.path not in here], run)
+            here, place = {root.name(document.path) for document in documents}, root.name(f"{FOLDER}/")
+            commits = (row for row in known.values() if row.role == COMMIT and row.path.startswith(place))
+            self._remove([row for row in commits if row.path not in here], run)
 
     def _remove(self, rows: list[DocumentRow], run: _Run) -> None:
         if not run.dry:

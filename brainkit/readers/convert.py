@@ -47,6 +47,8 @@ def drafts(text: str, kind: Format, raw: str, clean: Clean) -> list[Draft]:
     if kind == "ipynb":
         return [_notebook(text, raw, clean)]
     text = scrub_inner(text, clean)
+    if kind == "html":
+        return [_html(text, clean)]
     reader = _READERS.get(kind)
     return [reader(text) if reader else Draft(text, kind, note=_parse_note(text, kind))]
 
@@ -70,8 +72,8 @@ def _notebook(text: str, raw: str, clean: Clean) -> Draft:
     return draft._replace(title=_first_heading(draft.content), edges=edges)
 
 
-def _html(text: str) -> Draft:
-    return html_page(text) or Draft(text, "text", note="no text in its HTML: kept as it is")
+def _html(text: str, clean: Clean) -> Draft:
+    return html_page(text, clean) or Draft(text, "text", note="no text in its HTML: kept as it is")
 
 
 def _toml(text: str) -> Draft:
@@ -121,6 +123,6 @@ def _is_toml(text: str) -> bool:
 
 
 _READERS: dict[Format, Callable[[str], Draft]] = {
-    "markdown": _markdown, "html": _html, "rst": restructured, "org": org, "toml": _toml,
+    "markdown": _markdown, "rst": restructured, "org": org, "toml": _toml,
     "ini": _ini,
 }  # fmt: skip

@@ -6,11 +6,13 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from brainkit.readers.draft import Draft, fenced, table
+from brainkit.readers.draft import MAX_CELL_CHARS, Draft, fenced, table
 from brainkit.readers.markdown import edges, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from brainkit.readers.draft import Clean
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset({"script", "style", "template", "svg", "iframe", "object", "noembed", "noframes"})
@@ -29,9 +31,14 @@ NO_TAG = re.compile(r"<(?![A-Za-z/])")
 LOOKS_LIKE_MARKUP = re.compile(r"(#{1,6}(?=\s)|```|~~~|---|===)")
 
 
-def html_page(text: str) -> Draft | None:
-    """The page as a Draft, or None when it holds no text; takes time linear in its length, however deep it nests."""
-    page = _Page()
+def html_page(text: str, clean: Clean = str) -> Draft | None:
+    """The page as a Draft, or None when it holds no text; takes time linear in its length, however deep it nests.
+
+    Args:
+        text: the page, scrubbed.
+        clean: scrubs a cell before it is cut short, since its entities may have hidden a secret from what scrubbed it.
+    """
+    page = _Page(clean)
     try:
         page.feed(_without_comments(text))
         page.close()
@@ -59,8 +66,9 @@ def _without_comments(text: str) -> str:
 class _Page(HTMLParser):
     """Collects blocks of Markdown; a block ends wherever a tag that makes one begins or ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, clean: Clean) -> None:
         super().__init__(convert_charrefs=True)
+        self._clean = clean
         self.done: list[str] = []
         self.title: list[str] = []
         self._text: list[str] = []  # of the block that is open
@@ -218,13 +226,16 @@ class _Page(HTMLParser):
             self._add("", fenced(code.strip("\n"), self._language), "")
 
     def _end_table(self) -> None:
-        rows = [row[:MAX_COLUMNS] for row in self._rows if any(row)]
+        rows = [[self._whole(cell) for cell in row[:MAX_COLUMNS]] for row in self._rows if any(row)]
         self._rows, self._tables = [], 0
         if rows and max(map(len, rows)) == 1:  # a table of one column is layout
             self._add(*(line for row in rows for line in ("", *row)))
         elif rows:
             width = max(map(len, rows))
             self._add("", table(rows[0] + [""] * (width - len(rows[0])), rows[1:]), "")
+
+    def _whole(self, cell: str) -> str:
+        return self._clean(cell) if len(cell) > MAX_CELL_CHARS else cell
 
     def _add(self, *lines: str) -> None:
         for line in lines:

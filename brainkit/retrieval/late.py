@@ -89,16 +89,19 @@ def measure_late(
         scores: absolute score of each of them.
     """
     words = split_words(tokens, idf)
-    asked = vectors.astype(np.float32)
-    found = [(chunk.astype(np.float32), score) for chunk, score in zip(chunks, scores, strict=True) if len(chunk)]
-    if not words.texts or not found:
+    asked, weights = vectors.astype(np.float32), _weights(words.idf)
+    passages: list[tuple[float, float]] = []
+    matches: list[tuple[float, Floats]] = []
+    for chunk, score in zip(chunks, scores, strict=True):
+        if len(chunk) and words.texts:
+            wide = chunk.astype(np.float32)
+            cosines = asked @ wide.T
+            passages.append(passage_fit(asked, wide, cosines, words))
+            match = _by_word(cosines.max(axis=1), words)
+            matches.append((score + MEAN_SHARE * float(np.average(match, weights=weights)), match))
+    if not matches:
         return LateEvidence()
-    similarities = [asked @ chunk.T for chunk, _ in found]
-    passages = [passage_fit(asked, chunk, cosines, words) for (chunk, _), cosines in zip(found, similarities)]
-    matches = [_by_word(cosines.max(axis=1), words) for cosines in similarities]
-    weights = _weights(words.idf)
-    means = [score + MEAN_SHARE * np.average(match, weights=weights) for match, (_, score) in zip(matches, found)]
-    better = matches[int(np.argmax(means))]
+    _, better = max(matches, key=lambda pair: pair[0])
     return LateEvidence(
         passage_cosine=max(cosine for cosine, _ in passages),
         passage_match=max(match for _, match in passages),
@@ -195,7 +198,7 @@ def split_words(tokens: Sequence[str], idf: Mapping[str, float]) -> Words:
         else:
             texts.append(token)
             starts.append(place)
-    spans = zip(map(fold, texts), starts, [*starts[1:], len(tokens)])
+    spans = zip(map(fold, texts), starts, [*starts, len(tokens)][1:], strict=True)
     kept = [(text, start, end) for text, start, end in spans if any(c.isalnum() for c in text)]
     folded = {fold(word): weight for word, weight in idf.items()}
     return Words(

@@ -7,14 +7,14 @@ what matches close together counts beside what matches anywhere in the chunk: a 
 from __future__ import annotations
 
 import threading
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from brainkit.retrieval.late import fold
 from brainkit.retrieval.recall import RecalledChunk
 from brainkit.store.vectors import embedding_text
 
@@ -30,17 +30,24 @@ SPAN: Final = 1 / 6
 CLOSE_TOKENS: Final = 16
 SPAN_TOKENS: Final = 8
 CACHE_BYTES: Final = 192 * 2**20
-"""Memory for token vectors of chunks, about 1,000 chunks of MiniLM."""
+"""Memory for token vectors, about 1,000 chunks of MiniLM."""
+
+
+class Tokens(NamedTuple):
+    """Wordpieces of a question (of a chunk they are not kept) and the vectors of a text [tokens, d]."""
+
+    texts: list[str]
+    vectors: np.ndarray
 
 
 class MaxSim:
-    """Reranks chunks; keeps the token vectors of the chunks it saw last. Safe to use from several threads."""
+    """Reranks chunks; keeps the token vectors of what it saw last. Safe to use from several threads."""
 
     def __init__(self, embedder: Embedder, cache_bytes: int = CACHE_BYTES) -> None:
         self._embedder = embedder
         self._most = cache_bytes
         self._held = 0
-        self._cache: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._cache: OrderedDict[int | str, Tokens] = OrderedDict()
         self._lock = threading.Lock()
 
     def rerank(
@@ -59,41 +66,57 @@ class MaxSim:
             NotImplementedError: the embedder has no token vectors.
         """
         top = list(chunks[:first])
-        asked = self._embedder.token_vectors([question])
+        asked = self.question(question)
         if asked is None:
             raise NotImplementedError(f"maxsim needs token vectors, which {self._embedder.name} does not give")
-        if not top or not asked[0].tokens:
+        if not top or not asked.texts:
             return list(chunks)
-        importance = _token_weights(asked[0].tokens, weights)
-        late = [late_interaction(asked[0].vectors, vectors, importance) for vectors in self._vectors(top)]
+        importance = _token_weights(asked.texts, weights)
+        late = [late_interaction(asked.vectors, vectors, importance) for vectors in self.vectors(top)]
         scored = [
             replace(chunk, score=chunk.score + weight * value, late=value)
             for chunk, value in zip(top, late, strict=True)
         ]
         return sorted([*scored, *chunks[first:]], key=lambda chunk: (-chunk.score, chunk.chunk_id))
 
-    def _vectors(self, chunks: Sequence[RecalledChunk]) -> list[np.ndarray]:
+    def question(self, text: str) -> Tokens | None:
+        """A question's wordpieces and their vectors; None if the embedder does not give any."""
         with self._lock:
-            known = {c.chunk_id: self._cache[c.chunk_id] for c in chunks if c.chunk_id in self._cache}
-            for key in known:
-                self._cache.move_to_end(key)
+            if known := self._known(text):
+                return known
+        found = self._embedder.token_vectors([text])
+        if found is None:
+            return None
+        tokens = Tokens(found[0].tokens, found[0].vectors)
+        self._keep({text: tokens})
+        return tokens
+
+    def vectors(self, chunks: Sequence[RecalledChunk]) -> list[np.ndarray]:
+        """Token vectors [t, d] of each chunk, float16; of an embedder that gives them."""
+        with self._lock:
+            known = {c.chunk_id: tokens for c in chunks if (tokens := self._known(c.chunk_id))}
         missing = [c for c in chunks if c.chunk_id not in known]
         if missing:
             texts = [embedding_text(c.title, c.heading, c.text) for c in missing]
             found: list[TokenVectors] = self._embedder.token_vectors(texts) or []
-            new = {c.chunk_id: f.vectors.astype(np.float16) for c, f in zip(missing, found, strict=True)}
+            new = {c.chunk_id: Tokens([], f.vectors.astype(np.float16)) for c, f in zip(missing, found, strict=True)}
             known |= new
             self._keep(new)
-        return [known[c.chunk_id] for c in chunks]
+        return [known[c.chunk_id].vectors for c in chunks]
 
-    def _keep(self, new: Mapping[int, np.ndarray]) -> None:
+    def _known(self, key: int | str) -> Tokens | None:
+        if key in self._cache:
+            self._cache.move_to_end(key)
+        return self._cache.get(key)
+
+    def _keep(self, new: Mapping[Any, Tokens]) -> None:
         with self._lock:
-            for key, vectors in new.items():
+            for key, tokens in new.items():
                 if key not in self._cache:
-                    self._cache[key] = vectors
-                    self._held += vectors.nbytes
+                    self._cache[key] = tokens
+                    self._held += tokens.vectors.nbytes
             while self._held > self._most and self._cache:
-                self._held -= self._cache.popitem(last=False)[1].nbytes
+                self._held -= self._cache.popitem(last=False)[1].vectors.nbytes
 
 
 def late_interaction(question: np.ndarray, chunk: np.ndarray, importance: np.ndarray) -> float:
@@ -136,11 +159,6 @@ def _token_weights(tokens: Sequence[str], weights: Mapping[str, float]) -> np.nd
         else:
             words.append(token)
         owner.append(len(words) - 1)
-    plain = {_unaccented(word): value for word, value in weights.items()}
-    known = (plain.get(words[number].casefold(), 0.0) for number in owner)
+    plain = {fold(word): value for word, value in weights.items()}
+    known = (plain.get(fold(words[number]), 0.0) for number in owner)
     return np.sqrt([max(FUNCTION_WORD, weight) for weight in known])
-
-
-def _unaccented(word: str) -> str:
-    """A word as MiniLM's tokenizer writes it: without accents."""
-    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))

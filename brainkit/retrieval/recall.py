@@ -77,7 +77,7 @@ class Recall:
     Attributes:
         chunks: the first k, best first.
         documents: every parent document of the fused candidates, best first, never shortened.
-        evidence: what the gate looks at.
+        measured: the evidence, or what measures it.
         settings: the retrieval string it was made with.
         weights: inverse document frequency of each of the question's words; the largest for words no chunk holds.
         degraded: why a channel was missing ("" when none was).
@@ -87,8 +87,13 @@ class Recall:
     question: str
     chunks: tuple[RecalledChunk, ...]
     documents: tuple[RecalledDocument, ...]
-    evidence: Evidence
+    measured: Evidence | Callable[[], Evidence] = field(repr=False, compare=False)
     settings: str
     weights: Mapping[str, float] = field(default_factory=dict, repr=False)
     degraded: str = ""
     latency_ms: float = field(default=0.0, compare=False)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the gate looks at; measured when it is first asked for, as not every recall goes through a gate."""
+        return self.measured() if callable(self.measured) else self.measured

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
@@ -14,9 +15,10 @@ from psycopg import sql
 
 from brainkit.embedding import Embedder
 from brainkit.errors import DimensionMismatchError, EmbeddingError
-from brainkit.retrieval.evidence import measure
+from brainkit.retrieval.evidence import Evidence, absolute_score, measure
 from brainkit.retrieval.filters import Filters
 from brainkit.retrieval.hybrid import MOST_TERMS, search
+from brainkit.retrieval.late import CHUNKS, measure_late
 from brainkit.retrieval.maxsim import MaxSim
 from brainkit.retrieval.recall import Recall, RecalledChunk, RecalledDocument
 from brainkit.retrieval.rerank import Asked, Endpoint, Mmr, Recency, Reranker
@@ -120,7 +122,7 @@ class Searcher:
             question=question,
             chunks=tuple(chunks[:k]),
             documents=tuple(self._group(chunks, settings.top)),
-            evidence=measure(chunks, found.idf, len(found.unknown)),
+            measured=partial(self._measure, asked, chunks, found.idf, len(found.unknown)),
             settings=str(settings),
             weights=weights,
             degraded=degraded,
@@ -161,6 +163,20 @@ class Searcher:
         if settings.mmr < 1:
             chosen.append(Mmr(settings.mmr, self._vectors_of))
         return chosen
+
+    def _measure(
+        self, asked: Asked, chunks: Sequence[RecalledChunk], idf: Mapping[int, float], unknown: int
+    ) -> Evidence:
+        """Evidence of all chunks, and the late evidence of the first if the embedder gives token vectors."""
+        evidence, first = measure(chunks, idf, unknown), chunks[:CHUNKS]
+        tokens = self._maxsim.question(asked.text) if first and asked.vector is not None else None
+        if tokens is None:
+            return evidence
+        scores = [absolute_score(chunk.cosine, chunk.lexical_share) for chunk in first]
+        late = measure_late(
+            asked.text, tokens.texts, tokens.vectors, asked.weights, self._maxsim.vectors(first), scores
+        )
+        return replace(evidence, **late._asdict())
 
     def _width(self) -> int:
         """How wide to search the approximate index; it may be built at any time, by this process or another."""

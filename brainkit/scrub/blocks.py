@@ -107,7 +107,7 @@ _BLANK_LINE = re.compile(r"[ \t]*(?:```\w*)?[ \t]*\r?\n")
 
 def find(page: Page) -> list[Finding]:
     """Every secret of the text that is more than a value beside a name."""
-    found = [*_private_keys(page), *_putty(page), *_kubernetes(page), *_seeds(page), *_codes(page), *_bare(page)]
+    found = [*_private_keys(page), *_putty(page), *_kubernetes(page), *_seeds(page), *_codes(page), *find_bare(page)]
     return [*found, *_dial_in(page)] if "ap-secrets" in page.text else found
 
 
@@ -243,13 +243,13 @@ def _dial_in(page: Page) -> Iterator[Finding]:
             yield Finding("password", start, end)
 
 
-def _bare(page: Page) -> Iterator[Finding]:
+def find_bare(page: Page) -> Iterator[Finding]:
     """A text that is nothing but one random token: a master.key, a pasted key as a question."""
     text = page.text
     token = text.strip()
     if (
         not 16 <= len(token) <= 4096
-        or len(token.split()) != 1
+        or len(token.split(None, 1)) != 1
         or judge.harmless(token)
         or "..." in token
         or token.startswith(("AAAA", "http"))

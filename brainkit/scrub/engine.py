@@ -11,6 +11,7 @@ from brainkit.scrub import (
     allow,
     blocks,
     calls,
+    keywords,
     links,
     locks,
     logins,
@@ -22,15 +23,19 @@ from brainkit.scrub import (
     userrules,
     vendors,
 )
-from brainkit.scrub.page import Page
+from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import MARKER, Finding, ScrubResult, redact
 
-SCRUB_VERSION = "4"
+SCRUB_VERSION = "5"
 """Changes whenever the built-in rules do; documents scrubbed by another version are due to be scrubbed again."""
 
 _PASSES = 6
 _DETECTORS = (tokens, blocks, calls, tables, vendors)
 _LABELLED = (links, pairs, spoken, logins, locks)  # go by a label beside the value, which markup may separate from it
+
+_TITLE = 240  # characters
+_NAMED = Pattern("|".join(f"(?:{p.source})" for p in (keywords.TRIGGER, spoken.LABEL, vendors.BESIDE)), first_look="")
+"""What the detectors go by that no lead announces; ``links`` and ``tables`` need a sign or one of these as well."""
 
 
 class Scrubber:
@@ -71,6 +76,8 @@ class Scrubber:
     def _find(self, text: str) -> list[Finding]:
         page = Page(text)
         found = self._user.find(page)
+        if not found and _nothing(page):
+            return []
         for detector in _DETECTORS:
             found += detector.find(page)
         labelled = _labelled(page)
@@ -87,6 +94,13 @@ class Scrubber:
         found = [f for f in found if not _inside(f, sealed)]
         kept = [m.span() for m in MARKER.finditer(page.text)]
         return _outside(_merge(found, page.text), sorted(kept + self._user.allowed(page)))
+
+
+def _nothing(page: Page) -> bool:
+    """Whether a title or a path holds nothing that any detector goes by, which is quicker to see than to ask each."""
+    if len(page.data) > _TITLE or "@" in page.text or "<" in page.text or "&lt;" in page.text or page.seen:
+        return False
+    return not _NAMED.compiled.search(page.data) and not tokens.find(page) and not any(blocks.find_bare(page))
 
 
 def _labelled(page: Page) -> list[Finding]:

@@ -198,6 +198,8 @@ def looks_random(value: str, least: int = 8) -> bool:
 
 def _wordy(part: str) -> bool:
     """A word, CamelCase words, a number, or a word with a short number (``v2``, ``node03``, ``sha256``)."""
+    if len(part) <= 4:
+        return True
     pieces = _CAMEL.findall(part)
     letters = [p for p in pieces if p.isalpha()]
     if not letters:

@@ -41,7 +41,7 @@ _WEAK = (
     r"key|authorization|authentication|auth|api|hash|salt|signature|sig|sid|code|schl\xfcssel|zugangscode|login|creds?"
 )
 
-_TRIGGER = Pattern(rf"{_STRONGEST}|{_QUALIFIED}|{_STRONG}|(?:pass|pw|pat|{_WEAK})s?(?:[^a-z]|\z)", ignore_case=True)
+TRIGGER = Pattern(rf"{_STRONGEST}|{_QUALIFIED}|{_STRONG}|(?:pass|pw|pat|{_WEAK})s?(?:[^a-z]|\z)", ignore_case=True)
 
 _IS_STRONGEST = re.compile(rf"(?i)(?:{_STRONGEST}|pass|pw)\Z")
 _IS_STRONG = re.compile(rf"(?i)(?:{_QUALIFIED}|{_STRONG}|pat)\Z")
@@ -66,7 +66,7 @@ _NO_NAME = frozenset(" \t\r\n\"'`()[]{}<>:=,;|/*!?&")
 
 def triggers(page: Page) -> Iterator[tuple[int, int]]:
     """Where the keywords lie, also those that turn out to be part of other words."""
-    for start, end in _TRIGGER.spans(page):
+    for start, end in TRIGGER.spans(page):
         yield start, end if page.text[end - 1].isalpha() else end - 1
 
 

@@ -60,7 +60,9 @@ _GLUED_VALUE = re.compile(
 _READ = 400
 _REST_OF_LINE = re.compile(rf"[^\r\n]{{0,{_READ}}}")
 _RUN = re.compile(r"[^\s\"'`]*")
-_COMMENT = re.compile(r"[ \t]+(?:#|//|--|;).*|[ \t]*\\?$")
+_COMMENT = re.compile(r"[ \t](?:#|//|--|;)")
+_SHORT = re.compile(r"[A-Za-z0-9][^\s\"'`]{0,6}(?:[ \r\n]|\Z)")
+_COMPOSED = re.compile(r"[\"'`=&\[]")
 _SETTING = re.compile(
     r"(?i)[\s\-*>#/;|+$\d.)]*(?:(?:export|set|setx|env|arg|declare(?: -\w)?|readonly|local|-e|--env|let"
     r"|const|var|final|private|public|static|run)[ \t]+)*[\"'`*_]{0,3}(?:[\w.-]+[.\[]['\"]?)?\Z"
@@ -139,10 +141,12 @@ def _glued(text: str, key: Key) -> Value | None:
 
 def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
     at = assign.end()
+    if key.strength < Strength.PASSWORD and _SHORT.match(text, at) and not _COMPOSED.search(text, at, at + 100):
+        return []  # no token is as short
     if assign.group(1) == ":":
         anchor = _ANCHOR.match(text, at)
         at = anchor.end() if anchor else at
-        typed = _TYPED.match(text, at)
+        typed = _TYPED.match(text, at) if "=" in text[at : at + 100] else None
         at = typed.end() if typed else at
         block = _BLOCK.match(text, at)
         if block:
@@ -159,7 +163,7 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
             for m in _LISTED.finditer(array.group(1))
         )
         return [item for item in items if is_secret(key, item)]
-    default = _DEFAULT.match(text, at)
+    default = _DEFAULT.match(text, at) if _COMPOSED.search(text, at, at + 260) else None
     closing = _closing_quote(_before(text, key))
     if default and not (closing and closing in default.group()):
         value = read_quoted(text, default.end())
@@ -180,7 +184,7 @@ def _quoted(key: Key, value: Value, sign: str, assign: str) -> list[Value]:
 def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
     before = _before(text, key)
     rest = _REST_OF_LINE.match(text, at)
-    whole = _COMMENT.sub("", rest.group()).rstrip() if rest else ""
+    whole = _uncommented(rest.group()) if rest else ""
     tight = operator == "=" and text[at - 1] == "="
     address = before[-1:] in ("?", "&")
     if address or (tight and _MORE_SETTINGS.search(whole)):  # A=x;B=y
@@ -214,6 +218,12 @@ def _unquoted(text: str, key: Key, at: int, operator: str) -> Value | None:
         value = Value(at, at + len(cut), cut, followed=",")
     bare_word = tight and value.followed in ("", " ", "\n", "\r", ";", "&", closing) and not value.text.endswith(")")
     return value._replace(literal=bare_word and (setting or key.strength == Strength.PASSWORD))
+
+
+def _uncommented(line: str) -> str:
+    """The line without the comment or the backslash at its end."""
+    comment = _COMMENT.search(line)
+    return (line[: comment.start()] if comment else line.removesuffix("\\")).rstrip()
 
 
 def _before(text: str, key: Key) -> str:

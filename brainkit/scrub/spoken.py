@@ -46,7 +46,7 @@ _ISSUED = (
 )
 _COMMUNITY = r"\b(?:community(?:[ -](?:string|name))?|r[ow]community6?)\b"
 _SORTS = ((_COMMUNITY, "c"), (_ISSUED, "i"), (_CODE, "d"), (_PIN, "n"), (_KEY, "k"), (_WORDS, "p"))
-_LABEL = Pattern("|".join(pattern for pattern, _ in _SORTS), ignore_case=True)
+LABEL = Pattern("|".join(pattern for pattern, _ in _SORTS), ignore_case=True)
 _SORT = [(re.compile(rf"(?i)(?:{pattern})\Z"), sort) for pattern, sort in _SORTS]
 _KIND = {"c": "snmp-community", "i": "recovery-code", "d": "access-code", "n": "pin", "k": "wifi-psk", "p": "password"}
 
@@ -95,6 +95,7 @@ _FIGURES = re.compile(r"\d{6,12}\Z")
 _WIFI_FIGURES = re.compile(r"\d[\d -]{6,62}\d")
 _WORD = re.compile(r"[A-Za-z\xc0-\xff0-9'-]{2,24}\Z")
 _REST = re.compile(r"[^\r\n]{0,160}")
+_FOUR_WORDS = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){3}")
 _PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
 _FOURS = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}\Z")  # an app password of Google
 _NEXT_WORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")  # an app password of Apple
@@ -135,7 +136,7 @@ def find(page: Page) -> list[Finding]:
     text = page.text
     found: list[Finding] = []
     done = 0
-    for start, end in _LABEL.spans(page):
+    for start, end in LABEL.spans(page):
         if start < done:
             continue
         label = _label(text, start, end)
@@ -365,6 +366,8 @@ def _is_phrase(parts: list[str], least: int) -> bool:
 
 def _bare_phrase(text: str, at: int, label: str) -> list[Value]:
     """The rest of the line where it is small-letter words only, four or more."""
+    if _FOUR_WORDS.match(text, at) is None:
+        return []
     rest = _REST.match(text, at)
     body = _PHRASE_END.sub("", rest.group()) if rest is not None else ""
     held_together = sum(part in GRAMMAR for part in body.split()) > 1

@@ -10,7 +10,7 @@ from brainkit.scrub.result import Finding
 from brainkit.scrub.rules import words
 from brainkit.scrub.values import read_bare
 
-_BESIDE = Pattern(
+BESIDE = Pattern(
     rf"\b(?:{'|'.join(words('vendors'))})(?:[ _.-][a-z]{{1,8}})?[\"']?(?:[ \t]{{0,3}}(?:=>|:="
     rf"|[=:])[ \t]{{0,3}}|[ \t]{{1,3}}|-)[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+/=-]{{15,}})",
     ignore_case=True,
@@ -22,7 +22,7 @@ _FILE = re.compile(r"(?i).*\.(?:com|io|org|net|dev|svg|png|md|ya?ml|json|txt|js|
 def find(page: Page) -> list[Finding]:
     """Every such value."""
     found = []
-    for start, _ in _BESIDE.spans(page, 1):
+    for start, _ in BESIDE.spans(page, 1):
         value = read_bare(page.text, start)
         if (
             value is None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shutil
 from collections.abc import Iterator
 from typing import Any, Self
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import DiskFull
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from brainkit.errors import DatabaseError, ServerTooOldError, SettingsError
@@ -21,6 +23,8 @@ POSTGRES_NEEDED = 17
 PGVECTOR_NEEDED = (0, 8)
 POOL_SIZE = 8
 CONNECT_SECONDS = 30.0
+FULL_BYTES = 16 << 20
+"""Less space than one segment of the write-ahead log takes: PostgreSQL then stops."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 log = logging.getLogger(__name__)
@@ -92,6 +96,8 @@ class Database:
             if self.server is not None:
                 with contextlib.suppress(DatabaseError):
                     self.server.start()
+            if full := self._full_disk(error):
+                raise DatabaseError(f"{full}. Nothing stored is lost: make space, then run it again") from error
             raise DatabaseError(
                 f"the database ({self.address}) does not answer: {_first_line(error)}. "
                 "Try again; `brainkit doctor` tells more"
@@ -117,6 +123,15 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _full_disk(self, error: Exception) -> str:
+        """Which disk is full, if that is why; a server that cannot write its log any more just goes away."""
+        if self.server is not None:
+            with contextlib.suppress(OSError):
+                free = shutil.disk_usage(self.server.data_dir).free
+                if free < FULL_BYTES or isinstance(error, DiskFull):
+                    return f"the disk that holds {self.server.data_dir} is full ({free / 1e6:.0f} MB free)"
+        return f"the disk of the database ({self.address}) is full" if isinstance(error, DiskFull) else ""
 
     def _release_server(self) -> None:
         if self.server is not None:

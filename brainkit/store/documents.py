@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from psycopg import sql
-from psycopg.errors import UniqueViolation
+from psycopg.errors import ForeignKeyViolation, UniqueViolation
 from psycopg.types.json import Jsonb
 
 from brainkit.readers import Document, Link
@@ -211,7 +211,14 @@ class DocumentStore:
         """Give chunks without a vector that of an equal text: of a moved file, or of a second copy of it."""
         with self._database.connection() as connection:
             for (model,) in connection.execute(_MODELS).fetchall():
-                connection.execute(sql.SQL(_SHARE_VECTORS).format(sql.Identifier(f"vectors_{model}")))
+                share = sql.SQL(_SHARE_VECTORS).format(sql.Identifier(f"vectors_{model}"))
+                for attempts in reversed(range(_ATTEMPTS)):
+                    try:
+                        connection.execute(share)
+                        break
+                    except ForeignKeyViolation:  # another import removed one of these chunks at the same moment
+                        if not attempts:
+                            raise
 
     def touch(self, key: uuid.UUID, document: Document, *, size: int, mtime_ns: int) -> None:
         """Note that a file was read again and says the same as before, perhaps at another time or place."""

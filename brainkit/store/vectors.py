@@ -103,7 +103,8 @@ class VectorStore:
         A chunk that was removed in the meantime is passed over.
         """
         good = [i for i in range(len(chunks)) if i not in failures]
-        pairs = [(chunk_id, HalfVector(vectors[i])) for i in good for chunk_id in chunks[i].chunk_ids]
+        # In the order of their ids, so that two who store the same ones never wait for each other.
+        pairs = sorted(((chunk_id, i) for i in good for chunk_id in chunks[i].chunk_ids), key=lambda pair: pair[0])
         bad = [(chunk_id, _storable(error)) for i, error in failures.items() for chunk_id in chunks[i].chunk_ids]
         with self._database.connection() as connection, connection.transaction():
             if pairs:
@@ -115,12 +116,12 @@ class VectorStore:
                            insert into {0} (chunk_id, embedding) select g.id, g.embedding from given g
                            where exists (select from chunks c where c.id = g.id for key share) on conflict do nothing"""
                     ).format(self.table),
-                    ([pair[0] for pair in pairs], [pair[1] for pair in pairs], self.model_id),
+                    ([pair[0] for pair in pairs], [HalfVector(vectors[i]) for _, i in pairs], self.model_id),
                 )
             for chunk_id, error in bad:
                 connection.execute(
                     """insert into embedding_failures (chunk_id, model_id, error)
-                       select %s, %s, %s where exists (select from chunks where id = %s)
+                       select %s, %s, %s where exists (select from chunks where id = %s for key share)
                        on conflict (chunk_id, model_id) do update
                        set attempts = embedding_failures.attempts + 1, error = excluded.error""",
                     (chunk_id, self.model_id, error, chunk_id),

@@ -1,7 +1,7 @@
 """Exact search against HNSW on halfvec: from which size on the index pays, and which ef_search is enough.
 
     python -m eval.benchmarks.hnsw                            10,000 and 100,000 vectors of real, varied text
-    python -m eval.benchmarks.hnsw --sizes 500000 --ef 40,100,200,400
+    python -m eval.benchmarks.hnsw --sizes 500000 --ef 40,100,200,400 --m 24 --construction 128
 
 recall@30 counts a vector as found when it is no further away than the thirtieth of the exact search, so equal
 distances do not count against the index. Questions are those of the question sets; vectors are wordllama's.
@@ -54,7 +54,13 @@ def fill(connection: Connection, vectors: np.ndarray) -> None:
 
 
 def compare(
-    conninfo: str, vectors: np.ndarray, asked: np.ndarray, meter: Meter, searches: Sequence[int], construction: int
+    conninfo: str,
+    vectors: np.ndarray,
+    asked: np.ndarray,
+    meter: Meter,
+    searches: Sequence[int],
+    m: int,
+    construction: int,
 ) -> dict[str, Any]:
     """Cost of an exact search, of building the index, then cost and recall for each ef_search."""
     questions = [HalfVector(vector) for vector in asked]
@@ -72,13 +78,12 @@ def compare(
         with meter.measure() as build:
             connection.execute(
                 "create index vectors_hnsw on vectors using hnsw (embedding halfvec_cosine_ops) "
-                f"with (m = 16, ef_construction = {construction})".encode()
+                f"with (m = {m}, ef_construction = {construction})".encode()
             )
         row = connection.execute("select pg_relation_size('vectors_hnsw')::float8").fetchone()
         found = []
         for ef in searches:
             connection.execute(f"set hnsw.ef_search = {ef}".encode())
-            connection.execute("deallocate all")
             recalls = [
                 sum(distance <= truth[n] + _EPSILON for _, distance in ask(n)) / min(_TOP, len(vectors))
                 for n in range(len(questions))
@@ -86,7 +91,7 @@ def compare(
             timing = time_calls(ask, len(questions), meter)
             found.append({"ef": ef, "recall": float(np.mean(recalls)), "worst": min(recalls), **timing._asdict()})
     return {
-        "size": len(vectors), "dimensions": vectors.shape[1], "ef_construction": construction,
+        "size": len(vectors), "dimensions": vectors.shape[1], "m": m, "ef_construction": construction,
         "exact": exact._asdict(), "build_s": build[0].wall, "build_cpu_s": build[0].cpu,
         "index_mb": (row[0] if row else 0) / 1e6, "hnsw": found,
     }  # fmt: skip
@@ -101,7 +106,7 @@ def shown(results: dict[str, Any]) -> str:
         lines.append([f"{of['size']:,}", "exact", "1", "1", *(number(exact[x]) for x in costs), "", ""])
         lines += [
             [
-                f"{of['size']:,}", f"ef_search {row['ef']}", f"{row['recall']:.4f}", number(row["worst"]),
+                f"{of['size']:,}", f"m {of['m']}, ef {of['ef_construction']} / {row['ef']}", f"{row['recall']:.4f}", number(row["worst"]),
                 *(number(row[x]) for x in costs), number(of["build_s"]), number(of["index_mb"]),
             ]
             for row in of["hnsw"]
@@ -131,6 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", default="10000,100000", help="numbers of vectors")
     parser.add_argument("--ef", default="40,60,100,200,400", help="values of hnsw.ef_search")
     parser.add_argument("--construction", type=int, default=64, help="ef_construction")
+    parser.add_argument("--m", type=int, default=16, help="neighbours of a node")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the results")
     options = parser.parse_args(argv)
@@ -143,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for size in sorted(sizes):
             conninfo = new_database(server, "bench_hnsw")
             results["sizes"].append(
-                compare(conninfo, vectors[:size], asked, Meter(server), searches, options.construction)
+                compare(conninfo, vectors[:size], asked, Meter(server), searches, options.m, options.construction)
             )
             write_json(options.out / "hnsw.json", results)
             (options.out / "hnsw.md").write_text(shown(results), "utf-8")

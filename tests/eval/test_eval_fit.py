@@ -18,7 +18,8 @@ from brainkit.eval.config import load_config
 from brainkit.eval.crossfit import judge_gate
 from brainkit.eval.fit import fit_shipped
 from brainkit.eval.run import eval_home
-from brainkit.gate import FEATURES, GATES, EvidenceGate, LabelledEvidence, make_gate
+from brainkit.gate import GATES, EvidenceGate, LabelledEvidence, make_gate
+from brainkit.gate.gates import LATE_FEATURES, PLAIN_FEATURES
 from brainkit.labels import Label, Relevant, load
 from brainkit.retrieval import Evidence
 
@@ -42,6 +43,7 @@ def fitted(small_eval, tmp_path_factory):
                     if docs:
                         rows.append((label, True, brain.recall(label.question, exclude_documents=docs).evidence))
                 evidence[embedder] = rows
+    evidence["other"] = evidence["minilm"]
     return json.loads(file.read_text("utf-8")), evidence
 
 
@@ -49,24 +51,27 @@ def test_the_file_says_what_it_was_fitted_on(fitted):
     data, _ = fitted
     assert data["fitted_on"] == "40 bundled labels, alpha 0.3, delta 0.1"
     assert data["retrieval"] == "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)"
-    assert set(data["embedders"]) == {"minilm", "wordllama"}
+    used = {name: tuple(fit["evidence"]["coefficients"]) for name, fit in data["embedders"].items()}
+    assert used == {"minilm": LATE_FEATURES, "other": PLAIN_FEATURES, "wordllama": PLAIN_FEATURES}
 
 
-@pytest.mark.parametrize("embedder", ["minilm", "wordllama"])
+@pytest.mark.parametrize("embedder", ["minilm", "other", "wordllama"])
 def test_coefficients_give_sklearns_probabilities_on_shown_and_hidden_questions(fitted, embedder):
     data, evidence = fitted
     used = [(hidden, e) for label, hidden, e in evidence[embedder] if label.answerable]
     written = data["embedders"][embedder]["evidence"]
-    kept = [name for name in FEATURES if written["coefficients"][name]]  # the others would have spoken against
+    kept = [name for name, weight in written["coefficients"].items() if weight]  # the others would have spoken against
     assert min(written["coefficients"].values()) >= 0
     x = np.array([[getattr(e, name) for name in kept] for _, e in used])
-    oracle = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10_000))
+    oracle = make_pipeline(
+        StandardScaler(), LogisticRegression(C=0.02, class_weight="balanced", tol=1e-10, max_iter=10_000)
+    )
     oracle.fit(x, [not hidden for hidden, _ in used])
-    gate = EvidenceGate(written["intercept"], tuple(written["coefficients"][name] for name in FEATURES))
+    gate = EvidenceGate(written["intercept"], written["coefficients"])
     assert [gate.score(e) for _, e in used] == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-4)
 
 
-@pytest.mark.parametrize("embedder", ["minilm", "wordllama"])
+@pytest.mark.parametrize("embedder", ["minilm", "other", "wordllama"])
 @pytest.mark.parametrize("name", GATES)
 def test_thresholds_let_as_many_missing_notes_through_as_the_binomial_allows(fitted, embedder, name):
     data, evidence = fitted
@@ -74,7 +79,7 @@ def test_thresholds_let_as_many_missing_notes_through_as_the_binomial_allows(fit
     gate = make_gate("cosine" if name == "seed" else name, embedder)  # the seed rule's threshold is a cosine
     if name == "evidence":
         fit = written["evidence"]
-        gate = EvidenceGate(fit["intercept"], tuple(fit["coefficients"][feature] for feature in FEATURES))
+        gate = EvidenceGate(fit["intercept"], fit["coefficients"])
     scores = sorted(
         (gate.score(e) for label, hidden, e in evidence[embedder] if hidden or label.kind == "missing_note"),
         reverse=True,
@@ -135,7 +140,7 @@ def test_a_fitted_gate_is_judged_by_scores_of_the_half_a_question_is_not_in(conf
     def fit(own):
         fits.append({item.label for item in own})
         assert all(item.hidden or not item.stratum for item in own)  # never on what sets the threshold
-        return EvidenceGate(float(len(fits)), (0.0,) * 6)
+        return EvidenceGate(float(len(fits)), {})
 
     monkeypatch.setattr("brainkit.eval.crossfit.fit_evidence", fit)
     labels, found = labels_and_evidence()

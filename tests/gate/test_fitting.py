@@ -10,55 +10,64 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from brainkit.errors import LabelsError
-from brainkit.gate import FEATURES, Count, LabelledEvidence, Scored, cross_fit, gather
+from brainkit.gate import Count, LabelledEvidence, Scored, cross_fit, gather
 from brainkit.gate.fitting import fit_evidence
+from brainkit.gate.gates import LATE_FEATURES, PLAIN_FEATURES
 from brainkit.labels import Label, Relevant
 from brainkit.retrieval import Evidence
 
 
-def drawn(n=60, seed=0):
+def drawn(n=60, seed=0, features=LATE_FEATURES):
     rng = np.random.default_rng(seed)
     found = []
     for i in range(n):
         yes = i % 3 == 0
-        values = dict(zip(FEATURES, rng.uniform(0, 1, 6) * 0.6 + 0.3 * yes, strict=True))
+        values = dict(zip(features, rng.uniform(0, 1, len(features)) * 0.6 + 0.3 * yes, strict=True))
         evidence = Evidence(**values, lexical_hits=1)
         found.append(LabelledEvidence(f"q{i}", "" if yes else "missing_note", evidence, hidden=not yes))
     return found
 
 
-def test_probabilities_are_those_of_sklearns_own_pipeline():
+def oracle(labelled, features):
+    """sklearn's own probabilities, at the same C."""
+    x = np.array([[getattr(item.evidence, name) for name in features] for item in labelled])
+    model = make_pipeline(
+        StandardScaler(), LogisticRegression(C=0.02, class_weight="balanced", tol=1e-10, max_iter=10_000)
+    )
+    return model.fit(x, [not item.stratum for item in labelled]).predict_proba(x)[:, 1]
+
+
+@pytest.mark.parametrize("features", [LATE_FEATURES, PLAIN_FEATURES])
+def test_probabilities_are_those_of_sklearns_own_pipeline(features):
+    labelled = drawn(features=features)
+    gate = fit_evidence(labelled)
+    assert tuple(gate.coefficients) == features  # chosen by whether there is evidence from token vectors
+    assert [gate.score(item.evidence) for item in labelled] == pytest.approx(oracle(labelled, features), abs=1e-5)
+
+
+def test_the_features_may_be_named():
     labelled = drawn()
-    x = np.array([[getattr(item.evidence, name) for name in FEATURES] for item in labelled])
-    y = [not item.stratum for item in labelled]
-    oracle = make_pipeline(
-        StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)
-    ).fit(x, y)
-    ours = [fit_evidence(labelled).score(item.evidence) for item in labelled]
-    assert ours == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-5)
+    gate = fit_evidence(labelled, ["lead"])
+    assert [gate.score(item.evidence) for item in labelled] == pytest.approx(oracle(labelled, ["lead"]), abs=1e-5)
 
 
 def test_no_coefficient_is_negative_and_the_rest_is_fitted_without_those():
     """A feature that speaks against an answer gets 0, and the others what sklearn gives them without it."""
-    labelled = [item._replace(evidence=replace(item.evidence, margin=1 - item.evidence.margin)) for item in drawn()]
+    labelled = [
+        item._replace(evidence=replace(item.evidence, name_match=1 - item.evidence.name_match)) for item in drawn()
+    ]
     gate = fit_evidence(labelled)
-    kept = [name for name, weight in zip(FEATURES, gate.coefficients, strict=True) if weight > 0]
-    assert "margin" not in kept
-    assert min(gate.coefficients) == 0.0
-    x = np.array([[getattr(item.evidence, name) for name in kept] for item in labelled])
-    oracle = make_pipeline(
-        StandardScaler(), LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)
-    )
-    oracle.fit(x, [not item.stratum for item in labelled])
-    assert [gate.score(item.evidence) for item in labelled] == pytest.approx(oracle.predict_proba(x)[:, 1], abs=1e-4)
+    kept = [name for name, weight in gate.coefficients.items() if weight > 0]
+    assert set(kept) == set(LATE_FEATURES) - {"name_match"}
+    assert min(gate.coefficients.values()) == 0.0
+    assert [gate.score(item.evidence) for item in labelled] == pytest.approx(oracle(labelled, kept), abs=1e-4)
 
 
 def test_a_feature_that_never_changes_does_no_harm():
-    labelled = [item._replace(evidence=Evidence(best_cosine=item.evidence.best_cosine)) for item in drawn()]
+    labelled = [item._replace(evidence=Evidence(passage_match=item.evidence.passage_match)) for item in drawn()]
     gate = fit_evidence(labelled)
-    assert all(map(math.isfinite, (gate.intercept, *gate.coefficients)))
-    assert gate.coefficients[0] > 0
-    assert gate.coefficients[1:] == (0.0,) * 5
+    assert all(map(math.isfinite, (gate.intercept, *gate.coefficients.values())))
+    assert [name for name, weight in gate.coefficients.items() if weight] == ["passage_match"]
 
 
 @pytest.mark.parametrize("stratum", ["", "missing_note"])

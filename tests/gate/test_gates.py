@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from brainkit.errors import SettingsError
 from brainkit.gate import FEATURES, GATES, EvidenceGate, decide, make_gate, shipped_threshold
 from brainkit.gate.decision import Threshold
+from brainkit.gate.gates import LATE_FEATURES, PLAIN_FEATURES
 from brainkit.retrieval import Evidence, Recall, RecalledDocument
 
 BUNDLED = json.loads(resources.files("brainkit.gate").joinpath("data/shipped.json").read_text("utf-8"))["embedders"]
@@ -20,7 +21,9 @@ evidences = st.builds(
     Evidence,
     best_cosine=st.floats(-1, 1), margin=st.floats(0, 2), best_lexical=st.floats(0, 1), best_score=st.floats(-0.5, 1),
     coverage=st.floats(0, 1), chunk_coverage=st.floats(0, 1), agreement=st.sampled_from([0.0, 1.0]),
-    lexical_hits=st.integers(0, 60), terms=st.integers(0, 20), unknown_terms=st.integers(0, 20),
+    lead=st.floats(0, 1), passage_cosine=st.floats(-1, 1), passage_match=st.floats(-1, 1), word_match=st.floats(-1, 1),
+    name_match=st.floats(-1, 1), lexical_hits=st.integers(0, 60), terms=st.integers(0, 20),
+    unknown_terms=st.integers(0, 20),
 )  # fmt: skip
 
 
@@ -73,47 +76,63 @@ def test_each_simple_gate_is_one_number_of_the_evidence():
     assert make_gate("seed", "minilm").score(replace(evidence, best_cosine=1.0, lexical_hits=1)) == 2.0
 
 
+@pytest.mark.parametrize("embedder", ["minilm", "wordllama", "openai"])
+@pytest.mark.parametrize("feature", FEATURES)
+@given(evidence=evidences, low=st.floats(-1, 1), high=st.floats(-1, 1))
+def test_the_evidence_gate_never_falls_with_more_of_anything(embedder, feature, evidence, low, high):
+    gate = make_gate("evidence", embedder)
+    below, above = (replace(evidence, **{feature: value}) for value in sorted((low, high)))
+    assert 0 <= gate.score(below) <= gate.score(above) <= 1
+
+
 def test_evidence_gate_is_the_logistic_function_by_hand():
-    gate = EvidenceGate(-2.0, (3.0, 1.0, 2.0, 0.5, 0.25, 1.0))
-    evidence = Evidence(
-        best_cosine=0.6, margin=0.1, best_lexical=0.4, coverage=0.8, chunk_coverage=0.4, agreement=1.0, lexical_hits=3
-    )
-    # -2 + 1.8 + .1 + .8 + .4 + .1 + 1 = 2.2; 1 / (1 + e^-2.2) = 0.90025
-    assert gate.score(evidence) == pytest.approx(0.9002495, abs=1e-7)
-    assert gate.score(replace(evidence, best_cosine=0.6 - 2.2 / 3)) == pytest.approx(0.5)
+    gate = EvidenceGate(-2.0, {"lead": 3.0, "word_match": 1.0, "best_score": 2.0})
+    evidence = Evidence(best_cosine=0.6, lead=0.6, word_match=0.8, best_score=0.4, name_match=0.9)
+    # -2 + 1.8 + .8 + .8 = 1.4; 1 / (1 + e^-1.4) = 0.80218; names are not in it
+    assert gate.score(evidence) == pytest.approx(0.8021839, abs=1e-7)
+    assert gate.score(replace(evidence, lead=0.6 - 1.4 / 3)) == pytest.approx(0.5)
+    assert gate.score(replace(evidence, name_match=0.0)) == gate.score(evidence)
 
 
 def test_evidence_gate_does_not_overflow_and_stays_above_nothing():
-    far = EvidenceGate(-1e6, (0.0,) * 6)
+    far = EvidenceGate(-1e6, {})
     assert 0 < far.score(Evidence(best_cosine=0.1)) < 1e-200
-    assert EvidenceGate(1e6, (0.0,) * 6).score(Evidence(best_cosine=0.1)) == 1.0
+    assert EvidenceGate(1e6, {}).score(Evidence(best_cosine=0.1)) == 1.0
     assert far.score(Evidence()) == 0.0
-    assert EvidenceGate(9.0, (1.0,) * 6).score(Evidence()) == 0.0
+    assert EvidenceGate(9.0, {"lead": 1.0}).score(Evidence()) == 0.0
 
 
-def test_features_are_numbers_of_the_evidence_in_a_fixed_order():
-    assert FEATURES == ("best_cosine", "margin", "best_lexical", "coverage", "chunk_coverage", "agreement")
-    assert set(FEATURES) <= set(Evidence.__dataclass_fields__)
+def test_features_are_numbers_of_the_evidence():
+    assert set(FEATURES) == {*LATE_FEATURES, *PLAIN_FEATURES} <= set(Evidence.__dataclass_fields__)
+    assert len(FEATURES) == len(set(FEATURES))
 
 
-def test_version_tells_coefficients_apart():
-    one, other = EvidenceGate(-2.0, (1.0,) * 6), EvidenceGate(-2.0, (1.0,) * 5 + (1.000001,))
-    assert one.version != other.version
-    assert one.version == EvidenceGate(-2.0, (1.0,) * 6).version
+def test_version_tells_coefficients_apart_and_not_their_order():
+    one = EvidenceGate(-2.0, {"lead": 1.0, "word_match": 2.0})
+    assert one.version == EvidenceGate(-2.0, {"word_match": 2.0, "lead": 1.0}).version
+    for other in ({"lead": 1.0, "word_match": 2.000001}, {"lead": 1.0, "name_match": 2.0}, {"lead": 1.0}):
+        assert one.version != EvidenceGate(-2.0, other).version
+
+
+@pytest.mark.parametrize("embedder", BUNDLED)
+def test_an_embedder_without_token_vectors_is_judged_by_what_it_has(embedder):
+    used = set(BUNDLED[embedder]["evidence"]["coefficients"])
+    assert used == set(LATE_FEATURES if embedder == "minilm" else PLAIN_FEATURES)
+    assert min(BUNDLED[embedder]["evidence"]["coefficients"].values()) >= 0
 
 
 @pytest.mark.parametrize(
     ("gate", "embedder"), list(itertools.product(GATES, ["minilm", "wordllama", "ollama", "openai"]))
 )
 def test_every_embedder_has_a_gate_and_a_finite_threshold(gate, embedder):
-    measured = BUNDLED.get(embedder, BUNDLED["minilm"])
+    measured = BUNDLED.get(embedder, BUNDLED["other"])
     assert make_gate(gate, embedder).name == gate
     assert shipped_threshold(gate, embedder) == measured["thresholds"][gate]
     assert math.isfinite(shipped_threshold(gate, embedder))
     if gate == "evidence":
         fitted = make_gate(gate, embedder)
         assert fitted.intercept == measured["evidence"]["intercept"]
-        assert dict(zip(FEATURES, fitted.coefficients, strict=True)) == measured["evidence"]["coefficients"]
+        assert fitted.coefficients == measured["evidence"]["coefficients"]
 
 
 def test_a_gate_of_another_name_is_refused_with_what_is_allowed():

@@ -9,8 +9,8 @@ import pytest
 import brainkit
 
 EXPORTS = {
-    "brainkit": """Brain BrainkitError Certificate Decision Filters ImportReport Label Recall Reply RetrievalSettings Settings
-        __version__""",
+    "brainkit": """Brain BrainkitError Certificate Decision Filters ImportReport Label Recall Reply RetrievalSettings
+        Settings __version__""",
     "brainkit.answering": "Quote Reply Source deflection extract logged reply_to suggest",
     "brainkit.chunking": "Chunk JsonChunker MarkdownChunker PythonChunker TextChunker YamlChunker chunk",
     "brainkit.cli": "",

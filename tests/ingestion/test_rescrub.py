@@ -55,11 +55,11 @@ def test_newer_rules_reach_every_table_and_the_disk(home, notes, tmp_path):
     with Brain.open(Settings(home=home, embedder="wordllama")) as brain:
         brain.import_paths([notes])
         brain.ask(f"Where is {WORD}?")
-        brain.calibrate([
-            {"id": "q1", "question": f"Who meets at {WORD}?", "answerable": True, "relevant": [{"doc": f"{WORD}/plan.md"}]}
-        ])  # fmt: skip
+        gold = [{"doc": f"{WORD}/plan.md"}]
+        brain.calibrate([{"id": "q1", "question": f"Who meets at {WORD}?", "answerable": True, "relevant": gold}])
         assert all(WORD in text for name, text in everything(brain).items() if name != "sources")
-        brain._database.connection().__enter__().execute("checkpoint")
+        with brain._database.connection() as connection:
+            connection.execute("checkpoint")
         assert raw_hits(brain._database.server.data_dir, WORD)
     with Brain.open(Settings(home=home, embedder="wordllama", scrub_rules=rules)) as brain:
         report = brain.rescrub()

@@ -1,11 +1,15 @@
 """Evidence measured on candidates made by hand."""
 
+import doctest
 import uuid
 
+import numpy as np
 import pytest
+from scipy.special import softmax
 
+import brainkit.retrieval.evidence
 from brainkit.retrieval import Evidence, RecalledChunk, absolute_score
-from brainkit.retrieval.evidence import measure
+from brainkit.retrieval.evidence import lead, measure
 
 A, B, C = (uuid.UUID(int=n) for n in range(3))
 
@@ -40,6 +44,7 @@ def test_by_hand():
         lexical_hits=3,
         terms=3,
         unknown_terms=1,
+        lead=pytest.approx(1 / (1 + np.exp(-0.12 / 0.05) + np.exp(-0.475 / 0.05))),
     )
 
 
@@ -84,3 +89,22 @@ def test_a_missing_channel_is_named():
     assert [chunk(A, dense=1).channel, chunk(A, lexical=1).channel, chunk(A, dense=3, lexical=2).channel] == [
         "dense", "lexical", "both",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_lead_is_the_best_ones_share_of_the_softmax_over_five(count):
+    scores = np.random.default_rng(count).uniform(-0.5, 1, count)
+    best = sorted(scores, reverse=True)[:5]
+    assert lead(scores) == pytest.approx(softmax(np.array(best) / 0.05)[0])
+    assert lead(scores) == lead(scores[::-1])
+    assert 0 < lead(scores) <= 1
+
+
+def test_lead_is_of_documents_and_not_of_chunks():
+    same = measure([chunk(A, 0.5), chunk(A, 0.5), chunk(A, 0.5)], {}, 0)
+    two = measure([chunk(A, 0.5), chunk(A, 0.1), chunk(B, 0.5)], {}, 0)
+    assert (same.lead, two.lead) == (1.0, 0.5)
+
+
+def test_examples_in_the_docstrings():
+    assert doctest.testmod(brainkit.retrieval.evidence).failed == 0

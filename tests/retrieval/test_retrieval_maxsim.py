@@ -94,10 +94,20 @@ def test_chunks_beyond_the_first_keep_their_score_and_ties_go_by_id():
 
 def test_a_chunk_is_encoded_once_while_it_is_cached():
     model = Tokens({"q": (["q"], vectors(X)), "a": (["t"], vectors(X)), "b": (["t"], vectors(X))})
-    late = MaxSim(model, cache_bytes=4)  # one token of two float16
+    late = MaxSim(model, cache_bytes=12)  # a question's token of two float32, and a chunk's of two float16
     for text in ("a", "a", "b", "a"):
         late.rerank("q", {"q": 1.0}, [chunk(1 if text == "a" else 2, text, 0.1)], first=5, weight=1.0)
-    assert model.asked == ["q", "a", "q", "q", "b", "q", "a"]
+    assert model.asked == ["q", "a", "b", "a"]
+
+
+def test_questions_and_chunks_share_the_memory():
+    model = Tokens({"q": (["q"], vectors(X)), "r": (["r"], vectors(X)), "a": (["t"], vectors(X))})
+    late = MaxSim(model, cache_bytes=12)
+    for question in ("q", "q", "r", "q"):
+        assert late.question(question).texts == [question]
+    assert model.asked == ["q", "r", "q"]
+    assert late.vectors([chunk(1, "a", 0.1)])[0].tolist() == [X]
+    assert MaxSim(SimpleNamespace(name="n", token_vectors=lambda _texts: None)).question("q") is None
 
 
 def test_nothing_found_and_nothing_asked():

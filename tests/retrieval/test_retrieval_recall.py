@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brainkit import Brain, Settings
-from brainkit.embedding import ModelIdentity
+from brainkit.embedding import ModelIdentity, TokenVectors
 from brainkit.errors import DimensionMismatchError, EmbedderUnavailableError, EmbeddingError, UsageError
 from brainkit.retrieval import RetrievalSettings, Searcher, searcher
 from brainkit.retrieval.searcher import clean_question
@@ -292,6 +292,9 @@ def test_another_models_vectors_are_another_table(own_brain):
         def embed_query(self, text):
             return np.array([1.0, 0, 0])
 
+        def token_vectors(self, texts):
+            return None
+
     search = Searcher(brain._database, Other(), other, brain._documents)
     assert search.recall("zeppelin", RetrievalSettings.parse("dense(5)"), k=5).chunks == ()
     other.put(other.pending(2), np.eye(3)[:2], {})
@@ -322,14 +325,52 @@ def test_a_word_no_chunk_holds_finds_what_is_meant(brain, question, path):
     assert brain.recall(question, retrieval="dense(30)").evidence.lexical_hits == 0  # words are not asked for there
 
 
-def test_late_interaction_is_evidence_too(open_brain, notes):
+LATE = ("passage_cosine", "passage_match", "word_match", "name_match")
+
+
+def late_of(recall):
+    return [getattr(recall.evidence, name) for name in LATE]
+
+
+def test_late_evidence_is_measured_whatever_the_retrieval_string(open_brain, notes):
     brain = open_brain(embedder="minilm")
     brain.import_paths([notes])
-    recall = brain.recall("When was the battery of the UPS swapped?", k=3, retrieval="hybrid+maxsim(3)")
-    late = [chunk.late for chunk in recall.chunks]
-    assert recall.evidence.late == max(late) == late[0]
-    assert 0 < late[0] <= 1
-    plain = brain.recall("When was the battery of the UPS swapped?", k=3)
-    assert plain.evidence.late == 0.0
+    question = "When was the battery of the UPS swapped?"
+    reranked, plain, dense = (brain.recall(question, k=3, retrieval=r) for r in ("hybrid+maxsim(2)", "hybrid", "dense"))
+    assert [chunk.late is None for chunk in reranked.chunks] == [False, False, True]
     assert {chunk.late for chunk in plain.chunks} == {None}
-    assert plain.evidence.best_score == recall.evidence.best_score
+    for recall in (reranked, plain, dense):
+        assert all(0 < value <= 1 for value in late_of(recall))
+    assert plain.evidence.best_score == reranked.evidence.best_score
+    assert late_of(plain) == pytest.approx(late_of(reranked), abs=1e-3)  # of the same two chunks, in whatever order
+    missing = brain.recall("When was the zeppelin of the harbour sold?")
+    assert missing.evidence.word_match < plain.evidence.word_match
+
+
+def test_late_evidence_looks_at_the_first_two_chunks_and_only_when_asked(brain, monkeypatch):
+    asked = []
+
+    class Counting:
+        identity, name = brain._models.serving.embedder.identity, "counting"
+
+        def embed_query(self, text):
+            return brain._models.serving.embedder.embed_query(text)
+
+        def token_vectors(self, texts):
+            asked.append(len(texts))
+            return [TokenVectors(["battery"], np.eye(3, dtype=np.float32)[:1]) for _ in texts]
+
+    recall = with_embedder(brain, Counting()).recall("battery", RetrievalSettings(), k=5)
+    assert len(recall.chunks) > 2
+    assert asked == []
+    assert late_of(recall) == pytest.approx([1.0] * 4)
+    assert asked == [1, 2]
+    assert recall.evidence.word_match == pytest.approx(1.0)
+    assert asked == [1, 2]
+
+
+def test_without_vectors_of_tokens_or_of_the_question_there_is_no_late_evidence(brain):
+    assert late_of(brain.recall("UPS battery")) == [0.0] * 4  # wordllama
+    found = with_embedder(brain, Broken(brain, EmbeddingError("down"))).recall("battery", RetrievalSettings(), k=1)
+    assert late_of(found) == [0.0] * 4
+    assert 0 < found.evidence.lead <= 1

@@ -291,8 +291,8 @@ def _chat(text: str) -> str:
 
 
 def _tagged(text: str) -> str:
-    first = text.strip().split("\n")[0]  # nobody calls a note by several lines
-    title, tags = (json.dumps(value, ensure_ascii=False) for value in (first, [text.strip(), "host"]))
+    title = text.strip() if _one_line(text) else "The new host"  # nobody calls a note by several lines
+    title, tags = (json.dumps(value, ensure_ascii=False) for value in (title, [text.strip(), "host"]))
     return f"---\ntitle: {title}\naliases: {tags}\n---\nIt is up.\n"
 
 

@@ -127,7 +127,9 @@ class Run:
         """With the server running and empty tables in it; all is erased at the end."""
         handler = logging.StreamHandler(self._log)
         root, level = logging.getLogger(), logging.getLogger().level
-        with self._server:
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._erase)
+            stack.enter_context(self._server)
             with Database(self.settings) as database, database.connection() as connection:
                 for line in (
                     "alter system set fsync = off",  # nothing here has to survive a power cut
@@ -146,6 +148,8 @@ class Run:
             finally:
                 root.removeHandler(handler)
                 root.setLevel(level)
+
+    def _erase(self) -> None:
         for home in [*self.home.glob("eval/*"), self.home]:
             EmbeddedServer(home).erase()  # as root the data lie outside the folder
 

@@ -138,3 +138,31 @@ def test_roots_that_look_alike_are_told_apart(open_brain, tmp_path):
         "# UPS 0\n\nBattery 0.\n",
         "# UPS 1\n\nBattery 1.\n",
     ]
+
+
+def test_newer_rules_reach_the_names_of_sources(open_brain, tmp_path, embedded):
+    word = "Korall" + "enriff77"
+    rules = tmp_path / "rules.toml"
+    rules.write_text(f'[[rule]]\nkind = "codename"\npattern = "{word}"\n')
+    roots = [tmp_path / word, tmp_path / "shelf" / word, tmp_path / word / "inner" / "notes"]
+    for number, root in enumerate(roots):
+        root.mkdir(parents=True, exist_ok=True)
+        (root / f"ups{number}.md").write_text(f"# UPS\n\nBattery {number}.\n")
+    brain = open_brain()
+    brain.import_paths([roots[2]])
+    brain.import_paths([roots[1]])
+    label = {"id": "q1", "question": "Which?", "answerable": True, "relevant": [{"doc": f"{word}:ups1.md"}]}
+    brain.calibrate([label])
+    brain.ask("Which battery?")
+    before = chunk_ids(brain)
+    del embedded[:]
+    brain = open_brain(scrub_rules=rules)
+    brain.rescrub()
+    with brain._database.connection() as connection:
+        stored = [connection.execute(f"select * from {name}").fetchall() for name in ("sources", "labels", "query_log")]
+    assert word not in str(stored)
+    brain.calibrate()  # its label names the document as it is called now
+    assert len(chunk_ids(brain)) == len(before)
+    report = brain.import_paths(roots)
+    assert (len(report.indexed), len(report.unchanged)) == (1, 2)
+    assert len(embedded) == 1
