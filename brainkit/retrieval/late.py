@@ -95,7 +95,7 @@ def measure_late(
     for chunk, score in zip(chunks, scores, strict=True):
         if len(chunk) and words.texts:
             wide = chunk.astype(np.float32)
-            cosines = asked @ wide.T
+            cosines = np.einsum("qd,cd->qc", asked, wide)  # "@" wakes all cores, which costs far more than this
             passages.append(passage_fit(asked, wide, cosines, words))
             match = _by_word(cosines.max(axis=1), words)
             matches.append((score + MEAN_SHARE * float(np.average(match, weights=weights)), match))
@@ -144,7 +144,7 @@ def passage_fit(question: Floats, chunk: Floats, similarity: Floats, words: Word
     pooled = question.mean(axis=0)
     sums = _passages(np.add, np.add.reduceat(chunk, starts, axis=0))
     lengths = np.linalg.norm(sums, axis=1) * np.linalg.norm(pooled)
-    cosine = float((sums @ pooled / np.maximum(lengths, 1e-9)).max())
+    cosine = float((np.einsum("pd,d->p", sums, pooled) / np.maximum(lengths, 1e-9)).max())
     best = _passages(np.maximum, np.maximum.reduceat(similarity, starts, axis=1).T).T
     match = smooth_minimum(_by_word(best, words), np.ones(len(words.texts)))
     return cosine, float(match.max())

@@ -133,13 +133,13 @@ def late_interaction(question: np.ndarray, chunk: np.ndarray, importance: np.nda
     if not len(chunk):
         return 0.0
     vectors = chunk.astype(np.float32)
-    matches = question @ vectors.T
+    matches = np.einsum("qd,td->qt", question, vectors)  # "@" wakes all cores, which costs far more than this
     share = importance / importance.sum()
     anywhere = share @ matches.max(axis=1)
     close = (share @ _stretches(np.maximum, matches.T, CLOSE_TOKENS).T).max()
     spans, whole = _stretches(np.add, vectors, SPAN_TOKENS), question.mean(axis=0)
     lengths = np.linalg.norm(spans, axis=1) * np.linalg.norm(whole)
-    span = (spans @ whole / np.maximum(lengths, 1e-9)).max()
+    span = (np.einsum("sd,d->s", spans, whole) / np.maximum(lengths, 1e-9)).max()
     return float(ANYWHERE * anywhere + CLOSE * close + SPAN * span)
 
 

@@ -20,6 +20,7 @@ _KEPT = (
     ),
     Pattern(r"\bsha(?:1|224|256|384|512):[0-9a-f]{32,128}\b"),
     Pattern(r"\bsha(?:1|256|384|512)-[A-Za-z0-9+/]{27,88}={0,2}"),
+    Pattern(r"(?:PK|PUBLISHABLE_KEY)[\"']?\s?[:=]\s?[\"']?pk_(?:live|test)_\w+"),  # in every visitor's browser
     Pattern(r"\bSHA256:[A-Za-z0-9+/]{43}=?"),  # fingerprint of an SSH key
     Pattern(
         r"\bdata:(?:image|font|audio|video|application/(?:font|x-font|wasm"
@@ -34,7 +35,7 @@ _SEALED = Pattern(r"\bAg[A-Za-z0-9+/]{60,}={0,2}")
 def kept(page: Page) -> list[tuple[int, int]]:
     """Where they lie, in order, none overlapping another."""
     merged: list[tuple[int, int]] = []
-    patterns = (*_KEPT, _SEALED) if "SealedSecret" in page.text else _KEPT
+    patterns = (*_KEPT, _SEALED) if "SealedSecret" in page.text or "encryptedData" in page.text else _KEPT
     for start, end in sorted(span for pattern in patterns for span in pattern.spans(page)):
         if merged and start < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))

@@ -36,8 +36,8 @@ _PLAIN_KEY = re.compile(
 )
 
 _SEED = Pattern(
-    r"seed|mnemonic|wallet[ -]?(?:words|w\xf6rter|seed|phrase|backup|recovery)|recovery phrase|backup phrase"
-    r"|wiederherstellungs(?:phrase|w\xf6rter)|secret phrase",
+    r"seed|mnemonic|wallet[ -]?(?:words|w\xf6rter|seed|phrase|backup|recovery)"
+    r"|(?:recovery|backup) (?:phrase|words)|wiederherstellungs(?:phrase|w\xf6rter)|secret phrase",
     ignore_case=True,
 )
 _PHRASE = re.compile(
@@ -102,6 +102,7 @@ _USED_UP = re.compile(
     r"[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+(?:\[x\][ \t]+)?(?:~~[^~\n]{1,40}~~|\(?(?:used|verbraucht|benutzt"
     r"|weg)\)?)[ \t]*\r?\n"
 )
+_PUBLIC = re.compile(r"(?i)\w*(?:pub|public|pk|publishable|site)_?(?:key)?=")
 _BLANK_LINE = re.compile(r"[ \t]*(?:```\w*)?[ \t]*\r?\n")
 
 
@@ -253,6 +254,7 @@ def find_bare(page: Page) -> Iterator[Finding]:
         or judge.harmless(token)
         or "..." in token
         or token.startswith(("AAAA", "http"))
+        or _PUBLIC.match(token)
     ):
         return
     mixed = any(c.islower() for c in token) and any(c.isupper() for c in token) and any(c.isdigit() for c in token)

@@ -18,6 +18,9 @@ _LOGIN = Pattern(
     ignore_case=True,
 )
 _AFTER_ADDRESS = Pattern(r"[\"'][\w.+-]{1,64}@[\w.-]{1,100}[\"'],\s{0,20}" + _STRING, first_look=r"@[\w.-]+[\"'],")
+_BASIC = Pattern(  # any word is the password here
+    r"\bauth[ \t]?=[ \t]?(?:[\w.]{0,20}Auth)?\([\"'][^\"'\n]{1,80}[\"'],[ \t]?[\"']([^\"'\n]{5,80})[\"'][ \t]?\)"
+)
 _NO_PASSWORD = re.compile(r"(?i)[\w-]+(?:\.[\w-]+)+(?::\d+)?|[\w.+-]+@[\w.-]+|/.*|[A-Z]\w*:.*|utf-?\w+|rfc\d+")
 
 
@@ -29,4 +32,7 @@ def find(page: Page) -> list[Finding]:
             value = page.text[start:end]
             if chosen(value, quoted=True) and not _NO_PASSWORD.fullmatch(value) and not judge.is_env_name(value):
                 found.append(Finding("password", start, end))
+    found += [
+        Finding("password", *span) for span in _BASIC.spans(page, 1) if not judge.harmless(page.text[slice(*span)])
+    ]
     return found

@@ -192,14 +192,12 @@ def looks_random(value: str, least: int = 8) -> bool:
         return any(c.isdigit() for c in value) and len(value) >= 19
     if _ISSUED_GROUPS.fullmatch(value) and len({len(part) for part in value.split("-")}) == 1:
         return any(c.isdigit() for c in value) and _HUMP.search(value) is not None
-    odd = sum(len(part) for part in _SPLIT.split(value) if part and not _wordy(part))
+    odd = sum(len(part) for part in _SPLIT.split(value) if len(part) > 4 and not _wordy(part))
     return any(c.isalpha() for c in value) and odd >= 6 and odd * 5 >= len(value) * 2
 
 
 def _wordy(part: str) -> bool:
     """A word, CamelCase words, a number, or a word with a short number (``v2``, ``node03``, ``sha256``)."""
-    if len(part) <= 4:
-        return True
     pieces = _CAMEL.findall(part)
     letters = [p for p in pieces if p.isalpha()]
     if not letters:

@@ -29,7 +29,7 @@ _QUALIFIED = (
     r"|consumer|client|app|application|service|deploy|session|symmetric|preshared|pre[_ -]shared"
     r"|subscription|integration"
     r"|admin|root|server|write|ingest|ingestion|insert|storage|hmac|jwt|cookie|crypto|cipher|aes|rsa|ssh"
-    r"|gpg|wallet|dev|developer|project|site|network|wifi|wpa|wlan|stream|host|query|license|registration|local"
+    r"|gpg|wallet|dev|developer|project|network|wifi|wpa|wlan|stream|host|query|license|registration|local"
     r"|activation|product|rest|bot|device|provision|sas)"
     r"[ _.-]?(?:access[ _.-]?)?key"
 )
@@ -50,7 +50,7 @@ _FREE_STANDING = re.compile(
     r"|code|login|creds?|nonce|cookie|crumb)\Z"
 )
 _GLUED = re.compile(
-    r"(?i)(?:db|user|usr|admin|root|my|sql|api|ftp|smtp|imap|mail|ssh|web|app|vpn|default|sudo|become"
+    r"(?i)(?:db|user|usr|remote|admin|root|my|sql|api|ftp|smtp|imap|mail|ssh|web|app|vpn|default|sudo|become"
     r"|sample|test|irc|wifi|wlan|bind|ldap|redis|vnc|rdp|master|secret|access|auth|private|public|host|dns"
     r"|tls|ssl|ssl|license|sign|crypt)\Z"
 )
@@ -101,7 +101,7 @@ def _strength(before: str, keyword: str, after: str) -> Strength | None:
     if not _HARMLESS_AFTER.isdisjoint(parts):
         return None
     earlier = _PARTS.findall(before) if before else []
-    if earlier and earlier[-1].lower() in _HARMLESS_BEFORE:
+    if earlier and earlier[-1].lower() in _HARMLESS_BEFORE and keyword.lower() != "psk":
         return None
     if _IS_STRONGEST.match(keyword):
         return Strength.PASSWORD

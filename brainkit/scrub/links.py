@@ -64,6 +64,7 @@ _PGPASS = Pattern(
 )
 _NETRC = Pattern(r"(?m)^[ \t]*(?:login|user)[ \t]+\S{1,200}\s+(?:account\s+\S{1,100}\s+)?password[ \t]+(\S{1,300})")
 _ACCOUNT = Pattern(r"\b(?:login|user)\s+\S{1,200}\s+password\s+(\S{1,300})", ignore_case=True)
+_SHADOW = re.compile(r"\d*(?::\d*){3,}")  # the rest of a line of shadow(5)
 _EMAIL = Pattern(r"\b[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
 _SCHEMATIC = frozenset(["PASSWORD", "PASS", "PASSWD", "PWD", "SECRET", "TOKEN", "KEY", "APIKEY", "API_KEY", "PASSWORT"])
 
@@ -112,7 +113,7 @@ def _headers(page: Page) -> Iterator[Finding]:
         for start, end in pattern.spans(page, 1):
             value = judge.without_ending(text[start:end].rstrip("."))
             plain = judge.decoded(value)
-            if judge.harmless(value) or judge.is_name(value):
+            if judge.harmless(value) or judge.is_name(value) or text.startswith("...", start + len(value)):
                 continue
             if judge.looks_random(value, 8) or (plain is not None and ":" in plain and len(value) >= 8):
                 yield Finding("authorization", start, start + len(value))
@@ -148,5 +149,5 @@ def _logins(page: Page) -> Iterator[Finding]:
     for pattern in (_PGPASS, _NETRC, _ACCOUNT):
         for start, end in pattern.spans(page, 1):
             value = text[start:end].rstrip()
-            if not judge.harmless(value):
+            if not judge.harmless(value) and not _SHADOW.fullmatch(value):
                 yield Finding("password", start, start + len(value))

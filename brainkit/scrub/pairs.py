@@ -27,6 +27,10 @@ _ATTRIBUTE = re.compile(
     r"""\\?["']?(?:[,;]\s{0,80}|\s{1,80})\\?["']?(?:default_?|secret_?|plain_?|string)?(?:value|content|text|default)\\?["']?\s{0,8}[:=]\s{0,8}""",
     re.IGNORECASE,
 )
+_VALUE_ABOVE = re.compile(
+    r"(?i)(?:\A|[\n{,])([ \t]*(?:- )?[\"']?value[\"']?[ \t]*:[ \t]*)[^\s][^\n]{0,400}\n"
+    r"[ \t]*[\"']?name[\"']?[ \t]*:[ \t]*[\"']?\Z"
+)
 _ELEMENT = re.compile(
     r"""(?:[^<>\n]{0,80}>|["']\s{0,4}/?>)\s{0,8}(?:</key>\s{0,40}<string>)?(?:<!\[CDATA\[)?([^<>\s][^<>\n]{0,400}?)\s{0,8}(?:\]\]>\s{0,8})?</"""
 )
@@ -41,6 +45,7 @@ _IS = re.compile(
     r"""(?:[ \t]+(?:now|still|currently|just|simply|jetzt|nun|noch|weiterhin|set|changed|to|auf|again|wieder)){0,3}"""
     r"""[ \t]*:?[ \t]+"""
 )
+_ARN = re.compile(r"\barn:[\w-]{1,20}:\w{1,20}:[\w:-]{0,50}\Z")
 _DEFINED = re.compile(r"(?:#[ \t]?define|ENV|\bsetx|\bset -\w{1,3})[ \t]{1,3}\Z")
 _PROSE = re.compile(r"[ \t](?!or[ \t])[A-Za-z]{1,15}(?:,?[ \t][A-Za-z(]|[.,;)]?\r?\n)")
 _BLANKS = re.compile(r"\s{0,80}")
@@ -109,10 +114,13 @@ def _kind(key: Key) -> str:
 
 
 def _values(text: str, key: Key) -> list[Value]:
-    if key.end > key.keyword_end and (glued := _glued(text, key)):
-        return [glued]
+    single = (_glued(text, key) if key.end > key.keyword_end else None) or _above(text, key)
+    if single is not None:
+        return [single]
     assign = _ASSIGN.match(text, key.end)
     message = text.startswith("${", key.start - 2) and assign and text.startswith(("?", "+"), assign.end())
+    if assign and (_ARN.search(text, max(0, key.start - 100), key.start) or _too_short(text, key, assign.end())):
+        return []
     if assign and not message and not text.startswith("//", assign.end()):
         return _assigned(text, key, assign)
     if key.end >= len(text) or (key.strength == Strength.WEAK and _PROSE.match(text, key.end)):
@@ -139,10 +147,15 @@ def _glued(text: str, key: Key) -> Value | None:
     return None
 
 
+def _too_short(text: str, key: Key, at: int) -> bool:
+    """Whether what follows is a word too short for any token: all that most texts have beside ``key:``."""
+    return (
+        key.strength < Strength.PASSWORD and not _COMPOSED.search(text, at, at + 100) and bool(_SHORT.match(text, at))
+    )
+
+
 def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
     at = assign.end()
-    if key.strength < Strength.PASSWORD and _SHORT.match(text, at) and not _COMPOSED.search(text, at, at + 100):
-        return []  # no token is as short
     if assign.group(1) == ":":
         anchor = _ANCHOR.match(text, at)
         at = anchor.end() if anchor else at
@@ -335,6 +348,15 @@ def _attribute(text: str, key: Key) -> Value | None:
     return value if is_secret(key, value) else None
 
 
+def _above(text: str, key: Key) -> Value | None:
+    """``- value: x`` with ``name: DB_PASSWORD`` below it."""
+    if "ame" not in text[max(0, key.start - 12) : key.start]:
+        return None
+    found = _VALUE_ABOVE.search(text, max(0, key.start - 480), key.start)
+    value = read_quoted(text, found.end(1)) or read_bare(text, found.end(1)) if found else None
+    return value if value and is_secret(key, value._replace(literal=True)) else None
+
+
 def _flag(text: str, key: Key) -> Value | None:
     """``--password x``, ``-secret x``."""
     if not key.name.startswith("-") or text[key.end : key.end + 1] not in (" ", "\t"):
@@ -389,6 +411,7 @@ def _spaced(text: str, key: Key) -> Value | None:
         or judge.is_name(value.text)
         or "://" in value.text
         or "(" in value.text
+        or text.startswith("...", value.end)
     ):
         return None
     least = 20 if key.strength == Strength.WEAK else 10

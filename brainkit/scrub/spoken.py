@@ -56,7 +56,8 @@ _JOINED = re.compile(
     r"""|\)?[ \t]+(?P<verb>is|was|ist|lautet|war|wird|hei(?:\xdf|ss)t|(?:re)?set to|changed to"""
     r"""|(?:ab)?ge\xe4ndert (?:auf|in|zu)|gesetzt auf|beantwortet mit|answer(?:ed with| is)?"""
     r"""|antwort(?: ist)?)(?:[ \t]+(?:now|still|currently|just|simply|again|jetzt|nun"""
-    r"""|noch|weiterhin|wieder|momentan|aktuell|changed to|set to)){0,2}[ \t]*:?[ \t]+)(?=\S)""",
+    r"""|noch|weiterhin|wieder|momentan|aktuell|changed to|set to"""
+    r"""|ab (?:heute|sofort|jetzt)|from now on|(?:from|as of) today)){0,2}[ \t]*:?[ \t]+)(?=\S)""",
     re.IGNORECASE,
 )
 _PAIR = Pattern(
@@ -99,6 +100,13 @@ _FOUR_WORDS = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){3}")
 _PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
 _FOURS = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}\Z")  # an app password of Google
 _NEXT_WORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")  # an app password of Apple
+_TO = re.compile(r"((?:[ \t][^\n.;:,=\"'`]{0,40}?)?)[ \t](?:to|auf)[ \t]+(?=[^\s\"'`])")
+_CHANGES = re.compile(
+    r"(?i)\b(?:chang|set\b|resets?\b|switch|rotat|updat|(?:ge|ver)?\xe4nder|(?:ge|um)setz|(?:um)?ge?stell)[^\n.;:]{0,60}\Z"
+)
+_FIGURE_AFTER = re.compile(r" \d{1,4}(?=[ \t]*[.!]?(?:\r?\n|\Z))")
+_IN_BRACKETS = re.compile(r"([a-z]{3,}(?: [a-z]{2,}){3,6})[)\]]")
+_OF_PLACES = frozenset(("over", "under", "in", "on", "of", "and", "near", "im", "am", "auf", "unter", "und", "von"))
 _MESSAGES = frozenset(words("messages"))
 _CARD = re.compile(r"(\d{3,4})(?!\d)")
 _NAMED_PLACE = re.compile(r"[ \t](?:[A-Z\xc4\xd6\xdc][\w-]{2,15}[ \t]){1,2}(?=\d{4,6}[ \t]*(?:[.,;)#]|\r?\n|\Z))")
@@ -179,6 +187,12 @@ def _values(text: str, label: _Label) -> list[Value]:
             values = _READERS[label.sort](text, joined.end(), _Place(label.text, gap, joined["verb"] or ":"))
             if values:
                 return values
+    if label.sort in "pk" and _CHANGES.search(text[max(0, label.start - 70) : label.start]):
+        to = _TO.match(text, label.end)
+        if to is not None and _MENTIONS.isdisjoint(to.group(1).lower().split()):
+            values = _password(text, to.end(), _Place(label.text, "", "to"))
+            if values:
+                return values
     beside = _BESIDE.match(text, label.end)
     if label.sort in "dn":
         beside = _NAMED_PLACE.match(text, label.end) or beside
@@ -207,8 +221,29 @@ def _password(text: str, at: int, place: _Place) -> list[Value]:
     if value.quoted:
         return [value] if _quoted_password(value, place) else []
     if _bare_password(text, at, value, place):
-        return [value]
-    return _bare_phrase(text, at, place.label) if place.joint else []
+        figure = _FIGURE_AFTER.match(text, value.end) if place.joint and value.text.isalpha() else None
+        return [value._replace(end=figure.end()) if figure else value]
+    if place.label.lower() == "passcode" and not place.joint and (len(value.text) >= 6 or value.text[-1] == "#"):
+        return _digits(text, at, place)
+    if place.joint == ":" and (bracketed := _in_brackets(text, at)):
+        return bracketed
+    return _bare_phrase(text, at, place.label) if place.joint not in ("", "to") else []
+
+
+def _in_brackets(text: str, at: int) -> list[Value]:
+    """``(password: harvest moon over cellar)``: all that stands before the closing bracket."""
+    found = _IN_BRACKETS.match(text, at)
+    parts = found.group(1).split() if found is not None else []
+    held_together = [part for part in parts if part in GRAMMAR]
+    if (
+        found is None
+        or not _is_told(parts)
+        or not _MENTIONS.isdisjoint(parts)
+        or len(held_together) > 1
+        or not _OF_PLACES.issuperset(held_together)
+    ):
+        return []
+    return [Value(at, found.end(1), found.group(1))]
 
 
 def _bare_password(text: str, at: int, value: Value, place: _Place) -> bool:
@@ -220,7 +255,7 @@ def _bare_password(text: str, at: int, value: Value, place: _Place) -> bool:
         return fits and chosen(value.text) and value.text.split("-")[0].lower() not in _MENTIONS
     if place.label.lower().endswith(" one"):
         return shows_it(value.text) and chosen(value.text)
-    number = value.text.isdigit() and len(value.text) >= 4
+    number = value.text.isdigit() and len(value.text) >= 4 and not (place.joint == "to" and _YEAR.match(value.text))
     if _sure_of_a_word(text, value, place):
         return True
     return chosen(value.text) or _dashed(value.text) or (number and _ends(text, value.end, place))

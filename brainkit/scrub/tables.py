@@ -10,10 +10,11 @@ from brainkit.scrub import judge
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
 from brainkit.scrub.page import Page, Pattern
 from brainkit.scrub.result import Finding
-from brainkit.scrub.values import Value, chosen, chosen_in_prose, is_secret
+from brainkit.scrub.values import GRAMMAR, Value, chosen, chosen_in_prose, is_secret
 
 _RULE = Pattern(
-    r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:\|[ \t]*:?-{1,}:?[ \t]*)+\|?[ \t\r]*$", first_look=r"-:?[ \t]?\|[ \t]?:?-"
+    r"(?m)^[ \t>]*\|?[ \t]*:?-{1,}:?[ \t]*(?:[|+][ \t]*:?-{1,}:?[ \t]*)+\|?[ \t\r]*$",
+    first_look=r"-:?[ \t]?[|+][ \t]?:?-",
 )
 _NOISE = " \t\r`*_\"'"
 _CSV = re.compile(r"[\w \"'-]{2,30}(?:([,;\t])[\w \"'-]{0,30}){1,30}\r?\n")
@@ -27,6 +28,7 @@ _FIELD = re.compile(r"'((?:[^'\n]|''){0,400})'|[^,']{1,400}")
 _USERS = re.compile(r"(?i)\W*(?:user|benutzer|nutzer|login|log-in|account|konto|anmeldename|e-?mail|kennung)")
 
 
+_WORDS = re.compile(r"[A-Z\xc4\xd6\xdc][a-z\xdf-\xff]{2,}(?:[_.-][A-Z\xc4\xd6\xdc][a-z\xdf-\xff]{2,}){1,3}")
 _OF_USERS = "user's password"
 
 
@@ -171,10 +173,16 @@ def _is_value(key: Key, value: str, *, column: bool) -> bool:
     if not value or " " in value or len(value) < 4:
         return False
     any_word = column and value.isalpha() and (value.islower() or key.name == _OF_USERS)
+    any_word = any_word or (key.name == _OF_USERS and _is_words(value))
     plain = key.strength == Strength.PASSWORD and (any_word or judge.looks_random(value, 12) or judge.is_worded(value))
     if key.strength == Strength.PASSWORD and not plain and not chosen_in_prose(value) and not chosen(value):
         return False
-    return is_secret(key, Value(0, len(value), value, literal=plain))
+    return is_secret(key, Value(0, len(value), value, literal=plain or key.strength == Strength.PASSWORD))
+
+
+def _is_words(value: str) -> bool:
+    """Whether capitalised words are joined to one, as in ``Popcorn_Kino``, not ``See_Vault``."""
+    return _WORDS.fullmatch(value) is not None and GRAMMAR.isdisjoint(re.split("[_.-]", value.lower()))
 
 
 def _finding(cell: _Cell) -> Finding:

@@ -99,30 +99,18 @@ def compare(
 
 def shown(results: dict[str, Any]) -> str:
     """The table."""
-    lines = []
     costs = ("cpu_ms", "cpu_p95_ms", "p50_ms", "p95_ms")
+    lines = []
     for of in results["sizes"]:
-        exact = of["exact"]
-        lines.append([f"{of['size']:,}", "exact", "1", "1", *(number(exact[x]) for x in costs), "", ""])
-        lines += [
-            [
-                f"{of['size']:,}", f"m {of['m']}, ef {of['ef_construction']} / {row['ef']}", f"{row['recall']:.4f}", number(row["worst"]),
-                *(number(row[x]) for x in costs), number(of["build_s"]), number(of["index_mb"]),
-            ]
-            for row in of["hnsw"]
-        ]  # fmt: skip
-    columns = [
-        "vectors",
-        "way",
-        "recall@30",
-        "worst",
-        "CPU ms",
-        "CPU p95 ms",
-        "p50 ms",
-        "p95 ms",
-        "build s",
-        "index MB",
-    ]
+        size, exact = f"{of['size']:,}", [number(of["exact"][cost]) for cost in costs]
+        lines.append([size, "exact", "1", "1", *exact, "", ""])
+        for row in of["hnsw"]:
+            way = f"m={of['m']}, ef_construction={of['ef_construction']}, ef_search={row['ef']}"
+            recall = [f"{row['recall']:.3f}", f"{row['worst']:.2f}"]
+            built = [number(of["build_s"]), number(of["index_mb"])]
+            lines.append([size, way, *recall, *(number(row[cost]) for cost in costs), *built])
+    measures = ["recall@30", "of the worst question", "CPU ms", "CPU p95 ms", "p50 ms", "p95 ms", "build s", "index MB"]
+    columns = ["vectors", "way", *measures]
     return "\n".join(["# Exact search and HNSW\n", header(results), table(columns, lines)]) + "\n"
 
 

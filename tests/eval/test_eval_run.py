@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import statistics
 import struct
@@ -352,7 +351,7 @@ def test_a_note_that_could_not_be_read_leaves_with_3(run, small_eval, tmp_path, 
     def fails(file, **_):
         raise OSError("the disk is on fire")
 
-    monkeypatch.setattr("brainkit.ingestion.sync.read", fails)
+    monkeypatch.setattr("brainkit.ingestion.prepare.read_all", fails)
     result = run("--out", tmp_path / "out", code=3)
     assert "failed: import: 1 files failed, 0 chunks wait" in result.stdout
     assert not corpus.exists()
@@ -382,8 +381,8 @@ def test_the_evaluation_never_touches_the_notes_of_the_user(small_eval, tmp_path
 
 
 def test_ctrl_c_stops_with_130_and_the_next_run_goes_on(small_eval, held, tmp_path, run):
-    corpus = tmp_path / "small"
-    shutil.copytree(small_eval, corpus)
+    for note in (small_eval / "corpus").rglob("*"):
+        os.utime(note, (2, 2))  # looks changed, so that it is read again
     env = {**os.environ, "BOR_HOME": str(held[0]), "BOR_EMBEDDER": "wordllama"}
     command = [
         sys.executable,

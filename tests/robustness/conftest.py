@@ -1,5 +1,6 @@
 """Other processes that work on a brain and are killed, and its tables as they can be compared."""
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -120,10 +121,11 @@ def kill():
     """Kills a process, alone or with all of its group; returns whether it was still at work."""
 
     def killed(child, *, group):
-        workers = psutil.Process(child.pid).children(recursive=True) if child.is_alive() else []
-        working = child.is_alive()
-        if working and group:
-            os.killpg(child.pid, signal.SIGKILL)
+        workers, working = [], child.is_alive()
+        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):  # it may end at this very moment
+            workers = psutil.Process(child.pid).children(recursive=True)
+            if group:
+                os.killpg(child.pid, signal.SIGKILL)
         child.kill()
         child.join()
         _, left = psutil.wait_procs(workers, timeout=20)

@@ -133,6 +133,7 @@ def test_killed_work_ends_as_if_undisturbed(
         started = time.monotonic()
         work(brain, folder)
         duration = time.monotonic() - started
+        undisturbed_ms = duration * 1000
         expected = tables(brain)
     assert any(expected["chunks"])
 
@@ -159,7 +160,7 @@ def test_killed_work_ends_as_if_undisturbed(
         results.append((moments, states, left, different))
     if slow:
         with capsys.disabled():
-            print(f"\n{name}: undisturbed {duration * 1000:.0f} ms; documents, chunks, vectors left by the last kill")
+            print(f"\n{name}: undisturbed {undisturbed_ms:.0f} ms; documents, chunks, vectors left by the last kill")
             for moments, states, left, different in results:
                 told = ", ".join(
                     f"{state} at {moment * 1000:.0f} ms" for moment, state in zip(moments, states, strict=True)

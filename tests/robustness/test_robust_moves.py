@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import subprocess
 
 import pytest
 
@@ -166,3 +167,21 @@ def test_newer_rules_reach_the_names_of_sources(open_brain, tmp_path, embedded):
     report = brain.import_paths(roots)
     assert (len(report.indexed), len(report.unchanged)) == (1, 2)
     assert len(embedded) == 1
+
+
+def test_the_history_of_a_repository_inside_moves_with_it(open_brain, notes, tmp_path):
+    def git(folder, *command):
+        who = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", "-C", str(folder), *who, *command], check=True, capture_output=True)
+
+    for folder in (notes / "area2", notes):
+        git(folder, "init")
+        git(folder, "add", "-A", ".")
+        git(folder, "commit", "-m", f"What changed in {folder.name}")
+    brain = open_brain()
+    assert len(brain.import_paths([notes / "area2"], git_log=True).indexed) == 3
+    report = brain.import_paths([notes], git_log=True, prune=True)
+    assert (len(report.unchanged), len(report.indexed), report.removed) == (2, 9, [])
+    for folder in (notes / "area2", notes, notes / "area3"):
+        assert brain.import_paths([folder], git_log=True, prune=True).changed == 0
+    assert len([name for name in brain.list_documents() if name.startswith("notes:area2/.git-log/")]) == 1

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -174,14 +173,15 @@ def test_a_full_disk_is_named_and_the_brain_goes_on_when_there_is_space(small_di
         assert tables(brain) == undisturbed(notes)
 
 
-def test_an_interrupt_ends_the_command_cleanly(home, notes, undisturbed, tables, slow, tmp_path):
+@pytest.mark.slow
+def test_an_interrupt_ends_the_command_cleanly(home, notes, undisturbed, tables, slow, capsys):
     environment = os.environ | {"BOR_HOME": str(home), "BOR_EMBEDDER": "wordllama"}
     code = (
         "import import_actors as a; a.workers.WORTH_BYTES = 0; print('here', flush=True)\n"
         "from brainkit.cli.app import app; app()"
     )
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    rng = random.Random(time.time_ns())
+    rng, told = random.Random(time.time_ns()), []
     with Brain.open(settings(home)) as keeper:  # the server runs already, and has to go on running
         for _ in range(12 if slow else 2):
             command = subprocess.Popen(
@@ -189,13 +189,18 @@ def test_an_interrupt_ends_the_command_cleanly(home, notes, undisturbed, tables,
                 env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
             assert command.stdout.readline() == "here\n"
-            threading.Event().wait(rng.uniform(0.0, 6.0))
+            moment = rng.uniform(0.0, 6.0)
+            time.sleep(moment)
             workers = psutil.Process(command.pid).children(recursive=True) if command.poll() is None else []
             if command.poll() is None:
                 os.killpg(command.pid, signal.SIGINT)  # as the terminal does: to all of the group
             _, said = command.communicate(timeout=60)
             assert command.returncode in (0, 130), said
+            told.append(f"{command.returncode} after {moment * 1000:.0f} ms")
             assert "Traceback" not in said
             assert not psutil.wait_procs(workers, timeout=10)[1]
         keeper.import_paths([notes])
         assert tables(keeper) == undisturbed(notes)
+    if slow:
+        with capsys.disabled():
+            print("\nCtrl-C: exit " + ", ".join(told))
