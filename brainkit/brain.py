@@ -49,7 +49,7 @@ from brainkit.labels import Label, given_labels, scrubbed
 from brainkit.retrieval import Evidence, Filters, Recall, RetrievalSettings, Searcher
 from brainkit.retrieval.hybrid import RANKING_VERSION
 from brainkit.scrub import Scrubber
-from brainkit.settings import CHUNK_CAP_CHARS, Settings, default_retrieval
+from brainkit.settings import CHUNK_CAP_CHARS, Settings, default_gate, default_retrieval
 from brainkit.store import Database, DocumentStore, LabelStore, QueryLog
 from brainkit.store.hnsw import build_index, index_state
 from brainkit.store.naming import document_ids, document_names, document_texts, twins
@@ -402,9 +402,9 @@ class Brain:
         """Decide which model answers; ``patient``: wait for a server that may have to load it first."""
         self._models = open_models(self._database, self.settings, self._configured, patient=patient)
         kind, embedder, vectors = self._models.serving
-        chosen = "retrieval" in self.settings.model_fields_set
-        self.retrieval = RetrievalSettings.parse(self.settings.retrieval if chosen else default_retrieval(kind))
-        self.gate: Gate = make_gate(self.settings.gate, kind)
+        given, s = self.settings.model_fields_set, self.settings
+        self.gate: Gate = make_gate(s.gate if "gate" in given else default_gate(kind), kind)
+        self.retrieval = RetrievalSettings.parse(s.retrieval if "retrieval" in given else default_retrieval(kind))
         self._searcher = Searcher(
             self._database,
             embedder,

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     )
     rerank_url: str | None = Field(None, description="Address of a server with /v1/rerank, for `+rerank(20)`.")
     rerank_key: SecretStr | None = Field(None, description="Key for that server, if it wants one.")
-    gate: str = Field("score", description="Gate that decides between answer and deflection.")
+    gate: str = Field("", description="Gate that decides between answer and deflection.")
     relevance_threshold: float | None = Field(
         None, allow_inf_nan=False, description="Overrides the certified threshold of the gate."
     )
@@ -139,9 +139,10 @@ class Settings(BaseSettings):
         return value
 
     @model_validator(mode="after")
-    def _retrieval_for_the_embedder(self) -> Self:
-        if "retrieval" not in self.model_fields_set:
-            self.__dict__["retrieval"] = default_retrieval(self.embedder)  # still counts as not given
+    def _defaults_of_the_embedder(self) -> Self:
+        for name, default in (("retrieval", default_retrieval), ("gate", default_gate)):
+            if name not in self.model_fields_set:
+                self.__dict__[name] = default(self.embedder)  # still counts as not given
         return self
 
     @field_validator("home", "pg_bin", "scrub_rules", "vector_cache")
@@ -206,6 +207,16 @@ def default_retrieval(embedder: str) -> str:
         'hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)'
     """
     return "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2)" + "+maxsim(10)" * (embedder == "minilm")
+
+
+def default_gate(embedder: str) -> str:
+    """Gate for an embedder: that which looks at single tokens where there are vectors of them.
+
+    Example:
+        >>> default_gate("minilm"), default_gate("ollama")
+        ('evidence', 'score')
+    """
+    return "evidence" if embedder == "minilm" else "score"
 
 
 def variable_of(field: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import signal
 import subprocess
 import sys
 from collections import deque
@@ -79,7 +78,11 @@ class Worker:
     def __init__(self, settings: Settings) -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            [sys.executable, "-c", _COMMAND],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the process that asked
         )
         self._thread = ThreadPoolExecutor(1, "brainkit-worker")
         self._thread.submit(self._send, settings)
@@ -113,7 +116,6 @@ class Worker:
 
 def serve(source: IO[bytes] | None = None, sink: IO[bytes] | None = None) -> None:
     """What a worker does: prepare one group of files after the other until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
     source, sink = source or sys.stdin.buffer, sink or sys.stdout.buffer
     sys.stdout = sys.stderr  # a library that prints must not spoil the replies
     with contextlib.suppress(EOFError, BrokenPipeError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from brainkit.scrub import judge
+from brainkit.scrub import judge, layout
 from brainkit.scrub.keywords import Key, Strength, key_at, triggers
 from brainkit.scrub.page import Page
 from brainkit.scrub.result import Finding
@@ -27,10 +27,6 @@ _ATTRIBUTE = re.compile(
     r"""\\?["']?(?:[,;]\s{0,80}|\s{1,80})\\?["']?(?:default_?|secret_?|plain_?|string)?(?:value|content|text|default)\\?["']?\s{0,8}[:=]\s{0,8}""",
     re.IGNORECASE,
 )
-_VALUE_ABOVE = re.compile(
-    r"(?i)(?:\A|[\n{,])([ \t]*(?:- )?[\"']?value[\"']?[ \t]*:[ \t]*)[^\s][^\n]{0,400}\n"
-    r"[ \t]*[\"']?name[\"']?[ \t]*:[ \t]*[\"']?\Z"
-)
 _ELEMENT = re.compile(
     r"""(?:[^<>\n]{0,80}>|["']\s{0,4}/?>)\s{0,8}(?:</key>\s{0,40}<string>)?(?:<!\[CDATA\[)?([^<>\s][^<>\n]{0,400}?)\s{0,8}(?:\]\]>\s{0,8})?</"""
 )
@@ -48,6 +44,7 @@ _IS = re.compile(
 _ARN = re.compile(r"\barn:[\w-]{1,20}:\w{1,20}:[\w:-]{0,50}\Z")
 _DEFINED = re.compile(r"(?:#[ \t]?define|ENV|\bsetx|\bset -\w{1,3})[ \t]{1,3}\Z")
 _PROSE = re.compile(r"[ \t](?!or[ \t])[A-Za-z]{1,15}(?:,?[ \t][A-Za-z(]|[.,;)]?\r?\n)")
+_COLON = re.compile(r"[:>\xbb]")
 _BLANKS = re.compile(r"\s{0,80}")
 _SPACE = re.compile(r"[ \t]{1,3}(?:[:=] ?)?[\"'`(\[]?(?=[A-Za-z0-9+/_])")
 _FOLLOW = re.compile(r"[^\n:]{0,60}:[ \t]*(?:\r?\n[ \t]*){1,3}[`\"']?([^\s`\"']{8,200})[`\"']?[ \t]*(?=\r?\n|\Z)")
@@ -55,8 +52,6 @@ _INTRODUCED = re.compile(r"[\"'`)]{0,2}[ \t]([^\n:=|]{1,60}?)(?::|[-=]>|\xbb)[ \
 _ABOUT = re.compile(
     r"(?i)finger|sha|hash|commit|digest|\bid\b|public|checksum|revision|image|hint|not|never|nicht|kein"
 )
-_BLOCK = re.compile(r"[|>][+-]?\d?[ \t]*(?:#[^\n]*)?\r?\n")
-_ITEM = re.compile(r"""(?:\r?\n)[ \t]*-[ \t]+["'`]?([^\s"'`#]{1,400})["'`]?[ \t]*(?:#[^\n]*)?(?=\r?\n|\Z)""")
 _LIST = re.compile(r"""\[([^\[\]]{1,2000})\]""")
 _LISTED = re.compile(r"""["']([^"'\n]{1,400})["']""")
 _GLUED_VALUE = re.compile(
@@ -114,12 +109,12 @@ def _kind(key: Key) -> str:
 
 
 def _values(text: str, key: Key) -> list[Value]:
-    single = (_glued(text, key) if key.end > key.keyword_end else None) or _above(text, key)
+    single = (_glued(text, key) if key.end > key.keyword_end else None) or layout.above(text, key)
     if single is not None:
         return [single]
     assign = _ASSIGN.match(text, key.end)
     message = text.startswith("${", key.start - 2) and assign and text.startswith(("?", "+"), assign.end())
-    if assign and (_ARN.search(text, max(0, key.start - 100), key.start) or _too_short(text, key, assign.end())):
+    if assign and _is_none(text, key, assign.end()):
         return []
     if assign and not message and not text.startswith("//", assign.end()):
         return _assigned(text, key, assign)
@@ -130,8 +125,8 @@ def _values(text: str, key: Key) -> list[Value]:
     for after, then, read in _READERS:
         if text[key.end] in after and next_word in then and (value := read(text, key)) is not None:
             return [value]
-    value = _followed(text, key)
-    return [value] if value is not None else []
+    value = _COLON.search(text, key.end, key.end + 64) and (_introduced(text, key) or _followed(text, key))
+    return [value] if value else []
 
 
 def _glued(text: str, key: Key) -> Value | None:
@@ -147,11 +142,12 @@ def _glued(text: str, key: Key) -> Value | None:
     return None
 
 
-def _too_short(text: str, key: Key, at: int) -> bool:
-    """Whether what follows is a word too short for any token: all that most texts have beside ``key:``."""
-    return (
-        key.strength < Strength.PASSWORD and not _COMPOSED.search(text, at, at + 100) and bool(_SHORT.match(text, at))
-    )
+def _is_none(text: str, key: Key, at: int) -> bool:
+    """Whether the key is part of an ARN, or what follows is a word too short for any token, as in most texts."""
+    if text.startswith(":", key.start - 1):
+        return _ARN.search(text, max(0, key.start - 100), key.start) is not None
+    short = key.strength < Strength.PASSWORD and _SHORT.match(text, at)
+    return bool(short) and not _COMPOSED.search(text, at, at + 100)
 
 
 def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
@@ -161,11 +157,11 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
         at = anchor.end() if anchor else at
         typed = _TYPED.match(text, at) if "=" in text[at : at + 100] else None
         at = typed.end() if typed else at
-        block = _BLOCK.match(text, at)
+        block = layout.BLOCK.match(text, at)
         if block:
-            return _block(text, key, block.end())
+            return layout.block(text, key, block.end())
     if at >= len(text) or text[at] in "\r\n":
-        return _listed(text, key, at) or [v for v in (_followed(text, key),) if v]
+        return layout.listed(text, key, at) or [v for v in (_followed(text, key),) if v]
     quoted = read_quoted(text, at)
     if quoted is not None:
         return _quoted(key, quoted, text[at], assign.group())
@@ -176,7 +172,8 @@ def _assigned(text: str, key: Key, assign: re.Match[str]) -> list[Value]:
             for m in _LISTED.finditer(array.group(1))
         )
         return [item for item in items if is_secret(key, item)]
-    default = _DEFAULT.match(text, at) if _COMPOSED.search(text, at, at + 260) else None
+    ahead = text[at : at + 260]
+    default = _DEFAULT.match(text, at) if '"' in ahead or "'" in ahead else None
     closing = _closing_quote(_before(text, key))
     if default and not (closing and closing in default.group()):
         value = read_quoted(text, default.end())
@@ -266,45 +263,6 @@ def _passphrase(text: str) -> bool:
     return 4 <= len(words) <= 12 and all(re.fullmatch(r"[a-z]{3,10}", w) for w in words) and GRAMMAR.isdisjoint(words)
 
 
-def _block(text: str, key: Key, at: int) -> list[Value]:
-    """The lines of a YAML block scalar below the key."""
-    line = text.rfind("\n", 0, key.start) + 1
-    indent = len(text[line : key.start]) - len(text[line : key.start].lstrip(" \t"))
-    values: list[Value] = []
-    size = len(text)
-    while at < size and len(values) < 200:
-        end = text.find("\n", at)
-        end = size if end < 0 else end
-        row = text[at:end]
-        body = row.strip()
-        if body and len(row) - len(row.lstrip(" \t")) <= indent:
-            break
-        if body:
-            start = at + row.index(body[0])
-            values.append(Value(start, start + len(body), body, literal=True))
-        at = end + 1
-    joined = "".join(v.text for v in values)
-    if len(values) == 1:
-        return [v for v in values if is_secret(key, v)]
-    if values and " " not in joined and not judge.harmless(joined) and judge.looks_random(joined, 16):
-        return values
-    return []
-
-
-def _listed(text: str, key: Key, at: int) -> list[Value]:
-    """The items of a YAML list below the key."""
-    values: list[Value] = []
-    while len(values) < 200:
-        item = _ITEM.match(text, at)
-        if item is None:
-            break
-        value = Value(item.start(1), item.end(1), item.group(1), literal=key.strength == Strength.PASSWORD)
-        at = item.end()
-        if is_secret(key, value):
-            values.append(value)
-    return values
-
-
 def _element(text: str, key: Key) -> Value | None:
     """``<password>x</password>``, ``<entry key="password">x</entry>``, ``<key>Password</key><string>x</string>``."""
     opened = text[key.end] in "\"'" or (
@@ -346,15 +304,6 @@ def _attribute(text: str, key: Key) -> Value | None:
         return None
     value = value._replace(literal=True)
     return value if is_secret(key, value) else None
-
-
-def _above(text: str, key: Key) -> Value | None:
-    """``- value: x`` with ``name: DB_PASSWORD`` below it."""
-    if "ame" not in text[max(0, key.start - 12) : key.start]:
-        return None
-    found = _VALUE_ABOVE.search(text, max(0, key.start - 480), key.start)
-    value = read_quoted(text, found.end(1)) or read_bare(text, found.end(1)) if found else None
-    return value if value and is_secret(key, value._replace(literal=True)) else None
 
 
 def _flag(text: str, key: Key) -> Value | None:
@@ -405,8 +354,10 @@ def _spaced(text: str, key: Key) -> Value | None:
         return value._replace(literal=True) if value and is_secret(key, value._replace(literal=True)) else None
     found = _SPACE.match(text, key.end)
     value = read_bare(text, found.end()) if found else None
+    least = 20 if key.strength == Strength.WEAK else 10
     if (
         value is None
+        or len(value.text) < least
         or judge.harmless(value.text)
         or judge.is_name(value.text)
         or "://" in value.text
@@ -414,7 +365,6 @@ def _spaced(text: str, key: Key) -> Value | None:
         or text.startswith("...", value.end)
     ):
         return None
-    least = 20 if key.strength == Strength.WEAK else 10
     return value if judge.looks_random(value.text, least) else None
 
 
@@ -435,7 +385,6 @@ _READERS = (
     (" \t", _ANY, _flag),
     ("\"'`*) \t", _ANY, _said),
     (" \t", _ANY, _spaced),
-    (" \t\"'`)", _ANY, _introduced),
 )
 """The character that each begins with and the first that is no blank, which are quicker to look at than to ask it."""
 

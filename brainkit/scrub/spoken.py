@@ -101,6 +101,7 @@ _PHRASE_END = re.compile(r"[ \t]+(?:[-(#]|//).*|[.,;]?[ \t]*\Z")
 _FOURS = re.compile(r"(?:[a-z]{4} ){3}[a-z]{4}\Z")  # an app password of Google
 _NEXT_WORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")  # an app password of Apple
 _TO = re.compile(r"((?:[ \t][^\n.;:,=\"'`]{0,40}?)?)[ \t](?:to|auf)[ \t]+(?=[^\s\"'`])")
+_TOWARDS = re.compile(r" (?:to|auf) ")
 _CHANGES = re.compile(
     r"(?i)\b(?:chang|set\b|resets?\b|switch|rotat|updat|(?:ge|ver)?\xe4nder|(?:ge|um)setz|(?:um)?ge?stell)[^\n.;:]{0,60}\Z"
 )
@@ -187,12 +188,12 @@ def _values(text: str, label: _Label) -> list[Value]:
             values = _READERS[label.sort](text, joined.end(), _Place(label.text, gap, joined["verb"] or ":"))
             if values:
                 return values
-    if label.sort in "pk" and _CHANGES.search(text[max(0, label.start - 70) : label.start]):
-        to = _TO.match(text, label.end)
-        if to is not None and _MENTIONS.isdisjoint(to.group(1).lower().split()):
-            values = _password(text, to.end(), _Place(label.text, "", "to"))
-            if values:
-                return values
+    to = _TO.match(text, label.end) if label.sort in "pk" and _TOWARDS.search(text, label.end, label.end + 50) else None
+    changed = to is not None and _CHANGES.search(text[max(0, label.start - 70) : label.start]) is not None
+    if to is not None and changed and _MENTIONS.isdisjoint(to.group(1).lower().split()):
+        values = _password(text, to.end(), _Place(label.text, "", "to"))
+        if values:
+            return values
     beside = _BESIDE.match(text, label.end)
     if label.sort in "dn":
         beside = _NAMED_PLACE.match(text, label.end) or beside

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import psycopg
+import contextlib
+from collections.abc import Iterator
+from typing import Final, LiteralString
 
-from brainkit.store.database import Database
+import psycopg
+from psycopg.errors import DeadlockDetected
+
+from brainkit.store.database import Connection, Database
+
+_ATTEMPTS: Final = 5
 
 
 def rewrite(database: Database) -> str:
@@ -14,10 +21,10 @@ def rewrite(database: Database) -> str:
     pg_statistic is, and a copy of it in the write-ahead log until the segment is removed, which a checkpoint does once
     another segment is in use (the embedded server is told not to keep segments for later use: ``wal_recycle``).
     """
-    with database.connection() as connection:
-        connection.execute("vacuum (full, analyze)")
+    with database.connection() as connection, _alone(connection):
+        _run(connection, "vacuum (full, analyze)")
         try:
-            connection.execute("vacuum full pg_catalog.pg_statistic")
+            _run(connection, "vacuum full pg_catalog.pg_statistic")
             for _ in range(2):  # the first checkpoint makes the older segments needless, the second removes them
                 connection.execute("select pg_switch_wal()")
                 connection.execute("checkpoint")
@@ -27,3 +34,24 @@ def rewrite(database: Database) -> str:
                 " owner runs VACUUM FULL pg_statistic and two checkpoints"
             )
     return ""
+
+
+@contextlib.contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """Wait for another rewrite: that of a process which was killed goes on in the server, and two would deadlock."""
+    connection.execute("select pg_advisory_lock(hashtextextended('brainkit rewrite', 0))")
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            connection.execute("select pg_advisory_unlock(hashtextextended('brainkit rewrite', 0))")
+
+
+def _run(connection: Connection, statement: LiteralString) -> None:
+    for attempts in reversed(range(_ATTEMPTS)):
+        try:
+            connection.execute(statement)
+            return
+        except DeadlockDetected:  # with somebody who looks up tables in the catalog that is being rewritten
+            if not attempts:
+                raise

@@ -12,12 +12,13 @@ _SIGNIFICANT = 0.05
 
 
 def header(results: Mapping[str, Any]) -> str:
-    """Date, machine and versions in a paragraph."""
+    """Date, machine and versions in a paragraph, and what must be known of the figures, if they say anything."""
     of = results["machine"]
+    note = results.get("note", "")
     versions = ", ".join(f"{name} {version}" for name, version in of["versions"].items())
     return (
         f"Measured {of['date']} on {of['system']}, {of['cores']} cores, {of['memory_gb']} GB; "
-        f"load at the start {of['load_at_start']}. {versions}.\n"
+        f"load at the start {of['load_at_start']}. {versions}.\n" + (f"\n{note}\n" if note else "")
     )
 
 
@@ -60,7 +61,7 @@ def _cost(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _figures(row: Mapping[str, Any], ours: float | None) -> list[str]:
     ratio = row["cpu_ms"] / ours if ours else None
-    times = (row["cpu_ms"], ratio, row["cpu_p95_ms"], row["p50_ms"], row["p95_ms"])
+    times = (row["cpu_ms"], ratio, row.get("cpu_p95_ms"), row["p50_ms"], row["p95_ms"])
     rest = (row["total_mb"], row["index_mb"], row["load_cpu_s"], row["load_s"], row["build_s"])
     return [*map(number, times), str(row["n"]), *map(number, rest)]
 

@@ -236,7 +236,7 @@ def test_settings_can_choose_the_gate(open_brain, things, labels):
     [
         ({"retrieval": "dense(30)"}, "retrieval"),
         ({"chunk_target_chars": 500}, "chunking"),
-        ({"embedder": "minilm", "retrieval": default_retrieval("wordllama")}, "embedding model"),
+        ({"embedder": "minilm", "retrieval": default_retrieval("wordllama"), "gate": "score"}, "embedding model"),
     ],
 )
 def test_under_other_settings_the_shipped_threshold_is_used_and_the_reason_names_the_part(

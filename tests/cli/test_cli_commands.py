@@ -354,6 +354,7 @@ def test_doctor_masks_secrets_and_gives_plain_data(run, monkeypatch):
         "embedder",
         "notes",
         "vectors",
+        "index",
         "threshold",
     ]
 

@@ -21,7 +21,7 @@ def test_progress_in_a_log_is_a_line_at_the_end_and_now_and_then(capsys, monkeyp
             now[0] += 0.25
             progress("import", done, 100)
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split()[2] for line in lines] == ["41/100", "82/100", "100/100"]
+    assert [line.split()[2] for line in lines] == ["42/100", "83/100", "100/100"]
     assert lines[-1] == "reading notes: 100/100 4/s"
 
 

@@ -177,8 +177,8 @@ def test_a_full_disk_is_named_and_the_brain_goes_on_when_there_is_space(small_di
 def test_an_interrupt_ends_the_command_cleanly(home, notes, undisturbed, tables, slow, capsys):
     environment = os.environ | {"BOR_HOME": str(home), "BOR_EMBEDDER": "wordllama"}
     code = (
-        "import import_actors as a; a.workers.WORTH_BYTES = 0; print('here', flush=True)\n"
-        "from brainkit.cli.app import app; app()"
+        "import import_actors as a; a.workers.WORTH_BYTES = 0\n"
+        "from brainkit.cli.app import app; print('here', flush=True); app()"
     )
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
     rng, told = random.Random(time.time_ns()), []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # before it is imported: it would report its use
 from haystack import Document
 from haystack.components.joiners import DocumentJoiner
 from haystack.utils import Secret
