@@ -22,11 +22,11 @@ def main(app: typer.Typer | None = None, name: str = "brainkit") -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    if app is None:
-        from brainkit.cli.app import app as brainkit_app
-
-        app = brainkit_app
     try:
+        if app is None:
+            from brainkit.cli.app import app as brainkit_app
+
+            app = brainkit_app
         app(prog_name=name)
     except KeyboardInterrupt:
         sys.exit(130)

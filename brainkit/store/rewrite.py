@@ -51,7 +51,8 @@ def _run(connection: Connection, statement: LiteralString) -> None:
     for attempts in reversed(range(_ATTEMPTS)):
         try:
             connection.execute(statement)
-            return
         except DeadlockDetected:  # with somebody who looks up tables in the catalog that is being rewritten
             if not attempts:
                 raise
+        else:
+            return

@@ -81,10 +81,30 @@ def test_importers_of_overlapping_folders_and_a_reader(
         assert tables(brain) == undisturbed(notes)
 
 
+def test_two_who_scrub_again_at_once(start, notes, actors, database_url, tables, tmp_path):
+    rules, shared = tmp_path / "rules.toml", {"home": tmp_path / "home", "database_url": database_url}
+    rules.write_text('[[rule]]\nkind = "codename"\npattern = "token00[0-9]v0|note00[0-9]"\n')
+    with Brain.open(Settings(**shared, embedder="wordllama")) as brain:
+        brain.import_paths([notes])
+    shared |= {"embedder": "wordllama", "scrub_rules": rules}
+    children = [start(shared, actors.rescrub, notes) for _ in range(2)]
+    for child in children:
+        child.go()
+    for child in children:
+        child.join()
+        assert child.exitcode == 0
+    with Brain.open(Settings(**shared)) as brain:
+        found = tables(brain)
+        assert len(found["documents"]) == 40
+        assert "token001v0" not in str(found)
+        brain.rescrub()
+        assert tables(brain) == found
+
+
 @pytest.mark.slow
 def test_a_server_that_is_killed_in_mid_import(home, notes, undisturbed, tables, slow, capsys):
     expected, told = undisturbed(notes), []
-    for number in range(20 if slow else 2):
+    for number in range(20 if slow else 1):
         with Brain.open(settings(home)) as brain:
             how = (signal.SIGKILL, signal.SIGQUIT, signal.SIGINT)[number % 3]  # killed, crashed, restarted
             when, server = random.Random(time.time_ns()).randrange(1, 41), brain._database.server
@@ -183,7 +203,7 @@ def test_an_interrupt_ends_the_command_cleanly(home, notes, undisturbed, tables,
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
     rng, told = random.Random(time.time_ns()), []
     with Brain.open(settings(home)) as keeper:  # the server runs already, and has to go on running
-        for _ in range(12 if slow else 2):
+        for _ in range(12 if slow else 1):
             command = subprocess.Popen(
                 [sys.executable, "-c", code, "import", str(notes)],
                 env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
