@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import re
@@ -18,7 +19,7 @@ from brainkit.errors import DatabaseError, UsageError
 from brainkit.ingestion.homekey import path_tag
 from brainkit.ingestion.prepare import Failed, Prepared, Preparer, Task, said
 from brainkit.ingestion.report import FileOutcome, ImportReport
-from brainkit.ingestion.workers import prepare_all
+from brainkit.ingestion.workers import Workers
 from brainkit.readers import Document, FoundFile, Skipped, git_log, scan
 from brainkit.readers.history import FOLDER
 from brainkit.readers.names import shown_path
@@ -76,6 +77,7 @@ class _Run(NamedTuple):
     git_log: bool
     dry: bool
     progress: Progress
+    workers: Workers
     here: set[tuple[str, str]]
     """Source and name of each file that was found."""
     gone: list[DocumentRow]
@@ -117,18 +119,19 @@ class Importer:
             DatabaseError: the database went away; what was stored stays, the next run goes on.
         """
         started, report = time.perf_counter(), ImportReport(dry_run=dry_run)
-        run = _Run(report, prune, git_log, dry_run, progress or (lambda *_: None), set(), [])
         given = [self._existing(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
         done: set[Path] = set()
-        # A folder before those inside it, so that they become part of its source.
-        for root in sorted({root.resolve() for root in given}, key=lambda root: (len(root.parts), root)):
-            kept, read = deepcopy(report), set(done)
-            try:
-                self._import_root(root, done, run)
-            except ForeignKeyViolation:  # another import made the source part of a larger one: begin it anew there
-                vars(report).update(vars(kept))
-                self._import_root(root, read, run)
-                done = read
+        with contextlib.closing(Workers(self._preparer, self.settings)) as workers:
+            run = _Run(report, prune, git_log, dry_run, progress or (lambda *_: None), workers, set(), [])
+            # A folder before those inside it, so that they become part of its source.
+            for root in sorted({root.resolve() for root in given}, key=lambda root: (len(root.parts), root)):
+                kept, read = deepcopy(report), set(done)
+                try:
+                    self._import_root(root, done, run)
+                except ForeignKeyViolation:  # another import made the source part of a larger one: begin it anew there
+                    vars(report).update(vars(kept))
+                    self._import_root(root, read, run)
+                    done = read
         if not dry_run:
             self.documents.share_vectors()  # before the removal of those they come from
         # Last of all, since a file that is gone from one folder may have been found in another.
@@ -178,7 +181,7 @@ class Importer:
         tasks = [Task(file, frozenset(self._current_hashes(by_file.get(names[file.absolute], [])))) for file in changed]
         began = time.time_ns()
         for number, (file, prepared) in enumerate(
-            zip(changed, prepare_all(tasks, self._preparer, self.settings), strict=True), 1
+            zip(changed, run.workers.prepare(tasks), strict=True), 1
         ):
             name = names[file.absolute]
             stamp = _Stamp(file.size, file.mtime_ns if began - file.mtime_ns > _RACY_NS else _UNSETTLED)

@@ -20,7 +20,7 @@ from brainkit.ingestion.prepare import Prepared, Preparer, Task
 from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
 
-WORTH_BYTES = 500_000
+WORTH_BYTES = 1_500_000
 """Less text than this is read before a second process has started."""
 GROUP_BYTES = 100_000
 WAITING = 4
@@ -29,27 +29,43 @@ MOST = 8
 _COMMAND = "from brainkit.ingestion.workers import serve; serve()"
 
 
-def prepare_all(tasks: Sequence[Task], preparer: Preparer, settings: Settings) -> Iterator[Prepared]:
-    """What became of each file, in their order.
+class Workers:
+    """The processes of one import: started when there is enough to do, ended by ``close``.
 
     Args:
-        tasks: the files.
-        preparer: prepares them here, where workers are not worth it or fail.
+        preparer: prepares files here, where processes are not worth it or fail.
         settings: those of ``preparer``.
     """
-    cores = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    if cores < 2 or sum(task.file.size for task in tasks) < WORTH_BYTES:
-        yield from map(preparer.prepare, tasks)
-        return
-    with contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(contextlib.closing(Worker(settings))) for _ in range(cores)]
+
+    def __init__(self, preparer: Preparer, settings: Settings) -> None:
+        self._preparer = preparer
+        self._settings = settings
+        self._workers: list[Worker] = []
+
+    def prepare(self, tasks: Sequence[Task]) -> Iterator[Prepared]:
+        """What became of each file, in their order."""
+        if not self._workers and sum(task.file.size for task in tasks) >= WORTH_BYTES and cores() > 1:
+            self._workers = [Worker(self._settings) for _ in range(cores())]
+        if not self._workers:
+            yield from map(self._preparer.prepare, tasks)
+            return
         waiting: deque[tuple[list[Task], Future[list[Prepared]]]] = deque()
         for number, group in enumerate(_groups(tasks)):
-            waiting.append((group, workers[number % cores].submit(group)))
-            if len(waiting) > WAITING * cores:
-                yield from _result(*waiting.popleft(), preparer)
+            waiting.append((group, self._workers[number % len(self._workers)].submit(group)))
+            if len(waiting) > WAITING * len(self._workers):
+                yield from _result(*waiting.popleft(), self._preparer)
         while waiting:
-            yield from _result(*waiting.popleft(), preparer)
+            yield from _result(*waiting.popleft(), self._preparer)
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        while self._workers:
+            self._workers.pop().close()
+
+
+def cores() -> int:
+    """Processes that can run at once here, at most ``MOST``."""
+    return min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def _result(group: list[Task], future: Future[list[Prepared]], preparer: Preparer) -> list[Prepared]:
