@@ -180,9 +180,7 @@ class Importer:
                 run.report.unchanged += [f"{root.source}:{row.path}" for row in by_file[names[file.absolute]]]
         tasks = [Task(file, frozenset(self._current_hashes(by_file.get(names[file.absolute], [])))) for file in changed]
         began = time.time_ns()
-        for number, (file, prepared) in enumerate(
-            zip(changed, run.workers.prepare(tasks), strict=True), 1
-        ):
+        for number, (file, prepared) in enumerate(zip(changed, run.workers.prepare(tasks), strict=True), 1):
             name = names[file.absolute]
             stamp = _Stamp(file.size, file.mtime_ns if began - file.mtime_ns > _RACY_NS else _UNSETTLED)
             self._store(root.source, name, prepared, by_file.get(name, []), stamp, run)
