@@ -23,7 +23,7 @@ class _NoDocuments:
     def sources(self) -> list[Source]:
         return []
 
-    def rows(self, source: str | None = None) -> dict[str, DocumentRow]:  # noqa: ARG002
+    def rows(self, source: str | None = None) -> dict[str, DocumentRow]:  # noqa: ARG002 - as there
         return {}
 
     def counts(self) -> dict[str, int]:

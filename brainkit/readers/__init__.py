@@ -4,7 +4,7 @@ from brainkit.readers.history import git_log
 from brainkit.readers.markdown import Block, blocks, front_matter_end
 from brainkit.readers.model import Document, Format, FoundFile, Link, Skipped, TextScrubber
 from brainkit.readers.python import parse_python
-from brainkit.readers.read import read, read_all
+from brainkit.readers.read import read_all
 from brainkit.readers.scan import scan
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "front_matter_end",
     "git_log",
     "parse_python",
-    "read",
     "read_all",
     "scan",
 ]

@@ -30,12 +30,6 @@ TITLED_BY_NAME = frozenset({"unit", "dockerfile"})
 """Their endings tell them apart: ``backup.service`` and ``backup.timer``, ``Dockerfile.dev``."""
 
 
-def read(found: FoundFile, *, scrubber: TextScrubber) -> Document | Skipped:
-    """The first of the documents that ``read_all`` gives, or Skipped with the reason; a bad file never raises."""
-    documents = read_all(found, scrubber=scrubber)
-    return documents if isinstance(documents, Skipped) else documents[0]
-
-
 def read_all(found: FoundFile, *, scrubber: TextScrubber) -> list[Document] | Skipped:
     """The documents in a file (one, but for transcripts), or Skipped with the reason; a bad file never raises.
 

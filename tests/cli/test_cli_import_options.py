@@ -5,22 +5,6 @@ import shutil
 import subprocess
 
 import pytest
-from typer.testing import CliRunner
-
-from brainkit.cli.app import app
-
-
-@pytest.fixture
-def run(database_url, tmp_path, monkeypatch):
-    for name, value in {"HOME": tmp_path / "home", "DATABASE_URL": database_url, "EMBEDDER": "wordllama"}.items():
-        monkeypatch.setenv(f"BOR_{name}", str(value))
-
-    def command(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        assert result.exit_code == code, f"{result.output}{result.exception!r}"
-        return result
-
-    return command
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ EXPORTS = {
     "brainkit.labels": """HiddenVariant Label Problem Relevant STRATA check given_labels hidden_variant load merge save
         scrubbed""",
     "brainkit.readers": """Block Document Format FoundFile Link Skipped TextScrubber blocks front_matter_end git_log
-        parse_python read read_all scan""",
+        parse_python read_all scan""",
     "brainkit.retrieval": """ChunkReranker ContextDocument Evidence Filters FullDocumentPostprocessor HybridRetriever
         Recall RecalledChunk RecalledDocument RetrievalSettings Searcher absolute_score context_documents""",
     "brainkit.scrub": "SCRUB_VERSION Finding ScrubResult ScrubTransform Scrubber scrub",

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from brainkit.readers import Skipped, read, scan
+from brainkit.readers import Skipped, read_all, scan
 from brainkit.readers.formats import Selection, format_of
 from brainkit.readers.names import shown_path
 from brainkit.scrub import Scrubber
+
+
+def read(found, *, scrubber):
+    """The document of a file that gives one, or why there is none."""
+    documents = read_all(found, scrubber=scrubber)
+    return documents if isinstance(documents, Skipped) else documents[0]
 
 
 @pytest.mark.parametrize(

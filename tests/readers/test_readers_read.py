@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from brainkit.readers import Document, FoundFile, Link, Skipped, read, read_all, scan
+from brainkit.readers import Document, FoundFile, Link, Skipped, read_all, scan
 from brainkit.scrub import Scrubber
+
+
+def read(found, *, scrubber):
+    """The document of a file that gives one, or why there is none."""
+    documents = read_all(found, scrubber=scrubber)
+    return documents if isinstance(documents, Skipped) else documents[0]
+
 
 NOTE = """---
 title: Backup of tok-123
