@@ -206,7 +206,7 @@ def test_open_takes_its_settings_from_the_environment_and_closing_twice_does_no_
 def test_a_brain_that_cannot_be_built_gives_its_database_back(tmp_path, database_url, monkeypatch):
     closed = []
     monkeypatch.setattr("brainkit.store.Database.close", lambda database: closed.append(database._pool.close()))
-    monkeypatch.setattr("brainkit.brain.Searcher", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("brainkit.brain.parts.Searcher", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Brain.open(Settings(home=tmp_path, database_url=database_url, embedder="wordllama"))
     assert len(closed) == 1

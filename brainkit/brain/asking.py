@@ -1,0 +1,117 @@
+"""Asking a brain: recall, decide, ask, and the same for LlamaIndex programs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from brainkit.answering import Reply, Source, logged, reply_to
+from brainkit.brain.calibrating import Calibrating
+from brainkit.errors import DatabaseError, EmbedderUnavailableError, UsageError
+from brainkit.gate import Decision, decide, make_gate
+from brainkit.retrieval import Filters, Recall, RetrievalSettings
+
+if TYPE_CHECKING:
+    from llama_index.core.vector_stores.types import MetadataFilters
+    from llama_index.vector_stores.postgres import PGVectorStore
+
+    from brainkit.answering.llama import BrainQueryEngine
+    from brainkit.retrieval import HybridRetriever
+
+log = logging.getLogger(__name__)
+
+
+class Asking(Calibrating):
+    """What answers questions."""
+
+    def recall(
+        self,
+        question: str,
+        k: int = 6,
+        retrieval: str | RetrievalSettings | None = None,
+        exclude_documents: Collection[UUID | str] = (),
+        *,
+        filters: Filters | None = None,
+    ) -> Recall:
+        """What the notes hold near a question; secrets in the question are taken out before it is used.
+
+        Args:
+            question: any string.
+            k: number of chunks to give, at least 1.
+            retrieval: a retrieval string instead of the brain's.
+            exclude_documents: ids, paths or ``source:path`` names of documents to treat as absent.
+            filters: the only documents to look at, such as ``Filters(project=("homelab",), role=("note",))``.
+
+        Raises:
+            UsageError: k < 1, or an excluded document is not in the brain.
+            RetrievalSettingsError: the retrieval string does not parse.
+            DatabaseError: the database does not answer.
+        """
+        if k < 1:
+            raise UsageError(f"k = {k} is not allowed: give 1 or more")
+        return self._recall(question, self._parse(retrieval), k, self.document_ids(exclude_documents), filters)
+
+    def decide(self, question: str, *, gate: str | None = None) -> Decision:
+        """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""
+        chosen = self.gate if gate is None else make_gate(gate, self._models.serving.kind)
+        return decide(self.recall(question), chosen, self.threshold(chosen))
+
+    def ask(self, question: str) -> Reply:
+        """Answer a question from the notes, or say that they hold no answer; the question is logged, scrubbed."""
+        decision = self.decide(question)
+        similarity = None if decision.recall.degraded else self._models.serving.embedder.similarity
+        reply = reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles, self._cite)
+        self._log(reply)
+        return reply
+
+    def as_retriever(
+        self,
+        retrieval: str | RetrievalSettings | None = None,
+        k: int = 6,
+        filters: Filters | MetadataFilters | None = None,
+    ) -> HybridRetriever:
+        """A LlamaIndex retriever over this brain; ``filters`` are ours or LlamaIndex's."""
+        from brainkit.retrieval import HybridRetriever
+
+        def recall(question: str, filters: Filters | None = None) -> Recall:
+            return self.recall(question, k, retrieval, filters=filters)
+
+        return HybridRetriever(recall, self._documents.contents, rerank=self._searcher.rerank, filters=filters)
+
+    def as_query_engine(self) -> BrainQueryEngine:
+        """A LlamaIndex query engine that answers, or deflects, as ``ask`` does."""
+        from brainkit.answering.llama import BrainQueryEngine
+
+        return BrainQueryEngine(self.ask)
+
+    def as_vector_store(self) -> PGVectorStore:
+        """LlamaIndex's own PGVectorStore over this brain, read-only.
+
+        Raises:
+            EmbedderUnavailableError: the brain has no vectors, since its embedder's server was never reached.
+        """
+        from brainkit.retrieval.stock import stock_vector_store
+
+        identity = self._models.serving.vectors.identity
+        if identity is None:
+            raise EmbedderUnavailableError("no vectors yet: start the embedder's server and run `brainkit embed`")
+        return stock_vector_store(self._database, identity.dimensions)
+
+    # Inside
+
+    def _titles(self) -> list[str]:
+        return [row.title for row in self._documents.rows().values()]
+
+    def _cite(self, document: Source) -> str:
+        """Its path, or ``source:path`` where several sources have that path."""
+        shared = len(self.document_names().get(document.path, ())) > 1
+        return f"{document.source}:{document.path}" if shared else document.path
+
+    def _log(self, reply: Reply) -> None:
+        try:
+            self._query_log.write(logged(reply))
+        except DatabaseError:  # a reply must not be lost because it could not be logged; status shows the count
+            self.log_failures += 1
+            log.warning("a question could not be logged")

@@ -1,0 +1,73 @@
+"""Filling a brain: import, embed, rescrub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from brainkit.brain.parts import Parts
+from brainkit.ingestion import EmbedReport, Importer, ImportReport, Preparer, RescrubReport, embed_pending, rescrub
+from brainkit.ingestion.sync import Progress
+from brainkit.store.hnsw import build_index
+
+
+class Filling(Parts):
+    """What brings notes in and keeps them up to date."""
+
+    def import_paths(
+        self,
+        paths: Iterable[Path | str],
+        prune: bool = False,
+        *,
+        embed: bool = True,
+        git_log: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Bring the brain up to date with files and folders, then embed what is new.
+
+        Args:
+            paths: files or folders; a folder is one source, named after it.
+            prune: remove documents whose file is gone, only under folders that were really read.
+            embed: also compute vectors; without, new chunks are found by words only.
+            git_log: also import the commit messages of folders that are Git repositories.
+            dry_run: write nothing, and report what would be done.
+            progress: told ("import" | "history" | "embed", done, total).
+
+        Raises:
+            UsageError: a path does not exist.
+            DatabaseError: the database went away; nothing stored is lost, run it again.
+        """
+        importer = Importer(self._database, self._documents, self._scrubber, self.settings)
+        report = importer.run(paths, prune=prune, git_log=git_log, dry_run=dry_run, progress=progress)
+        if embed and not dry_run:
+            outcome = self.embed(progress=progress)
+            report.embedded, report.pending, report.embedding_error = outcome.embedded, outcome.pending, outcome.error
+        else:
+            report.pending = self._models.configured.vectors.pending_count()
+        return report
+
+    def embed(self, *, retry: bool = False, progress: Progress | None = None) -> EmbedReport:
+        """Compute the vectors that are missing; with ``retry`` also those that failed before.
+
+        After a change of the model, questions are answered with the former one until this has come to its end.
+        """
+        self._choose_model(patient=True)
+        _, embedder, vectors = self._models.configured
+        report = embed_pending(embedder, vectors, retry=retry, progress=progress)
+        if report.embedded:
+            build_index(self._database, vectors)
+        self._choose_model()
+        return report
+
+    def rescrub(self, *, progress: Progress | None = None) -> RescrubReport:
+        """Apply today's rules to all that is stored, and rewrite the tables so that nothing older stays on disk.
+
+        Raises:
+            DatabaseError: the database went away; run it again.
+        """
+        report = rescrub(
+            self._database, self._documents, Preparer(self.settings, self._scrubber), self._scrubber, progress=progress
+        )
+        self._configured.forget()
+        return report

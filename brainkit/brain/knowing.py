@@ -1,0 +1,45 @@
+"""Knowing a brain: what it holds and how it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brainkit.brain.calibrating import Calibrating
+from brainkit.ingestion import list_models
+from brainkit.store.hnsw import index_state
+
+
+class Knowing(Calibrating):
+    """What counts and reports."""
+
+    def counts(self) -> dict[str, int]:
+        """Numbers of documents, chunks and redactions."""
+        return self._documents.counts()
+
+    def find_texts(self, text: str) -> int:
+        """Number of stored texts (documents, chunks, titles, paths) that hold a string as it stands."""
+        return self._documents.holding(text)
+
+    def status(self) -> dict[str, Any]:
+        """Counts, model, database, gate and certificate, as plain data."""
+        threshold = self.threshold()
+        model = self._models.serving
+        return {
+            **self._documents.counts(),
+            "vectors": model.vectors.count(),
+            "pending": model.vectors.pending_count(),
+            "labels": len(self._labels.all()),
+            "questions": self._query_log.counts(),
+            "embedding_model": model.embedder.name,
+            "dimensions": model.vectors.identity.dimensions if model.vectors.identity else None,
+            "models": list_models(self._database, self._models),
+            "index": index_state(self._database, model.vectors)._asdict(),
+            "retrieval": str(self.retrieval),
+            "gate": self.gate.name,
+            "threshold": threshold.value,
+            "threshold_origin": threshold.origin,
+            "threshold_note": threshold.note,
+            "database": self._database.address,
+            **self._database.versions(),
+            "log_failures": self.log_failures,
+        }
