@@ -12,6 +12,7 @@ EXPORTS = {
     "brainkit": """Brain BrainkitError Certificate Decision Filters ImportReport Label Recall Reply RetrievalSettings
         Settings __version__""",
     "brainkit.answering": "Quote Reply Source deflection extract logged reply_to suggest",
+    "brainkit.brain": "",
     "brainkit.chunking": "Chunk JsonChunker MarkdownChunker PythonChunker TextChunker YamlChunker chunk",
     "brainkit.cli": "",
     "brainkit.embedding": """EmbedResult Embedder MiniLMEmbedding ModelIdentity TokenVectors WordLlamaEmbedding
