@@ -43,9 +43,7 @@ class Candidates(NamedTuple):
     unknown: frozenset[int]
 
 
-_GAIN: Final = (
-    """a.idf * %(k1p)s * l.tf / (l.tf + %(k1)s * (1 - %(b)s + %(b)s * l.length / greatest(n.mean_length, 1)))"""
-)
+_GAIN: Final = """a.most * l.tf / (l.tf + n.base + n.slope * l.length)"""
 _TF: Final = """
   round(1 / (1.6449340668482264 * (1.0000001 - ts_rank(array[1, 1, 1, 1]::float4[], tsv, a.query)::float8)) - 0.5)
 """
@@ -55,16 +53,18 @@ with hidden as materialized (
   select c.id, l.language, l.length, l.tsv from chunks c join lexemes l on l.chunk_id = c.id
   where c.document_id = any(%(exclude)s::uuid[])
 ), counts as materialized (
-  select greatest(n.chunks - h.chunks, 0) as chunks,
-         (n.mean_length * n.chunks - h.length) / greatest(n.chunks - h.chunks, 1) as mean_length,
-         n.newest_chunk < (select coalesce(max(chunk_id), 0) from lexemes) as stale
+  select greatest(n.chunks - h.chunks, 0) as chunks, %(k1)s * (1 - %(b)s) as base, %(k1)s * %(b)s / greatest(
+           (n.mean_length * n.chunks - h.length) / greatest(n.chunks - h.chunks, 1), 1) as slope,
+         n.newest_chunk < (select coalesce(max(chunk_id), 0) from lexemes) as stale,
+         array(select distinct block from unposted) as unposted
   from lexicon n, (select count(*) as chunks, coalesce(sum(length), 0) as length from hidden) h
 ), terms as materialized (
-  select t.ord, t.language, t.query, greatest(coalesce(s.documents, 0) - (
+  select t.ord, t.language, t.lexeme, t.query, c.lexeme is not null as posted, greatest(coalesce(s.documents, 0) - (
            select count(*) from hidden h where h.language = t.language and h.tsv @@ t.query), 0) as df
   from unnest(%(ords)s::int[], %(languages)s::text[], %(lexemes)s::text[], %(queries)s::text[]::tsquery[])
        t (ord, language, lexeme, query)
   left join lexeme_stats s on s.language = t.language and s.lexeme = t.lexeme
+  left join common_lexemes c on c.language = t.language and c.lexeme = t.lexeme
 ), weights as materialized (
   select ord, df, ln(1 + (greatest(l.chunks - df, 0) + 0.5) / (df + 0.5)) as idf,
          sum(df) over (order by df, ord) <= %(rows)s or row_number() over (order by df = 0, df, ord) <= 2 as wanted
@@ -72,24 +72,35 @@ with hidden as materialized (
 ), mass as materialized (
   select coalesce(sum(idf), 0) * %(k1p)s as most from weights
 ), asked as materialized (
-  select t.ord, t.language, t.query, w.idf, w.wanted from terms t join weights w using (ord), counts n
+  select t.ord, t.language, t.lexeme, t.query, t.posted, w.idf * %(k1p)s as most, w.wanted
+  from terms t join weights w using (ord), counts n
   where t.df > 0 or n.stale
 ){allowed}, dense as materialized (
   {dense}
 ), matches as materialized (
   select l.chunk_id, sum({gain}) as bm25
-  from asked a cross join counts n
-  cross join lateral (select chunk_id, length, {tf} as tf from lexemes
-                      where tsv @@ a.query and language = a.language
-                        and chunk_id not in (select id from hidden){only} offset 0) l
-  where a.wanted and %(lexical)s > 0 group by l.chunk_id
+  from asked a cross join counts n cross join lateral (
+    (select chunk_id, length, {tf} as tf from lexemes
+     where tsv @@ a.query and language = a.language
+       and (not a.posted or cardinality(n.unposted) > 0)
+       and (not a.posted or chunk_id / 2048 = any(n.unposted)) offset 0)
+    union all
+    (select p.chunk >> 24, (p.chunk & 65535)::int, ((p.chunk >> 16) & 255)::float8
+     from (select unnest(chunks) as chunk from postings
+           where language = a.language and lexeme = a.lexeme and block <> all(n.unposted)) p
+     where a.posted offset 0)
+  ) l
+  where a.wanted and %(lexical)s > 0 and l.chunk_id not in (select id from hidden){only} group by l.chunk_id
+  order by bm25 desc, l.chunk_id limit {first}
+), enough as materialized (
+  select {enough} as bm25
 ), weighed as materialized (
-  select m.chunk_id, m.bm25 + case when exists (select from asked where not wanted) then coalesce(
-           (select sum({gain}) from asked a cross join counts n
-            cross join lateral (select length, {tf} as tf from lexemes
-                                where chunk_id = m.chunk_id and language = a.language and tsv @@ a.query offset 0) l
-            where not a.wanted), 0) else 0 end as bm25
-  from matches m
+  select m.chunk_id, m.bm25 + case when exists (select from asked where not wanted) then (
+           select coalesce(sum({gain}), 0)
+           from (select language, length, tsv from lexemes where chunk_id = m.chunk_id offset 0) e
+           join asked a on a.language = e.language and e.tsv @@ a.query cross join counts n
+           cross join lateral (select e.length, {tf} as tf) l where not a.wanted) else 0 end as bm25
+  from matches m where m.bm25 >= (select bm25 from enough)
 ), lexical as materialized (
   select chunk_id, row_number() over (order by rank desc, chunk_id) as rank
   from (select w.chunk_id, {rank} as rank from weighed w order by rank desc, w.chunk_id limit %(lexical)s) x
@@ -100,9 +111,9 @@ with hidden as materialized (
   select f.*, {cosine} as cosine, case when m.most > 0 then least(t.bm25 / m.most, 1) else 0 end as share, t.matched
   from fused f cross join mass m cross join lateral (
     select coalesce(sum({gain}), 0) as bm25, coalesce(array_agg(a.ord order by a.ord), array[]::int[]) as matched
-    from asked a cross join counts n
-    cross join lateral (select length, {tf} as tf from lexemes
-                        where chunk_id = f.chunk_id and language = a.language and tsv @@ a.query offset 0) l
+    from (select language, length, tsv from lexemes where chunk_id = f.chunk_id offset 0) e
+    join asked a on a.language = e.language and e.tsv @@ a.query cross join counts n
+    cross join lateral (select e.length, {tf} as tf) l
   ) t
 )
 select s.chunk_id, c.document_id, c.source, c.path, c.title, c.heading, c.content, s.cosine, s.dense_rank,
@@ -123,7 +134,7 @@ _DENSE: Final = """
 _ALLOWED: Final = """, allowed as materialized (
   select c.id from chunks c join documents d on d.id = c.document_id where {condition}
 )"""
-_ONLY: Final = " and chunk_id in (select id from allowed)"
+_ONLY: Final = " and {of}.chunk_id in (select id from allowed)"
 _EMPTY: Final = "select null::bigint as chunk_id, null::bigint as rank where false"
 _RANKS: Final = {
     "bm25": "w.bm25",
@@ -131,6 +142,11 @@ _RANKS: Final = {
     "ts_rank_cd": "(select ts_rank_cd(l.tsv, {any}) from lexemes l where l.chunk_id = w.chunk_id)",
 }
 _ANY: Final = "(select string_agg(distinct query::text, ' | ')::tsquery from asked)"
+_FIRST: Final = "(select %(lexical)s where not exists (select from asked where not wanted))"
+# What the terms not looked up can add to a chunk is bounded: one that falls behind by more cannot be among the first.
+_ENOUGH: Final = """
+  coalesce((select bm25 from matches order by bm25 desc limit 1 offset greatest(%(lexical)s - 1, 0)), 0)
+  - (select coalesce(sum(idf), 0) * %(k1p)s from weights where not wanted)"""
 _RRF: Final = """(coalesce(%(dense_weight)s / (%(k)s + s.dense_rank), 0)
                 + coalesce(%(lexical_weight)s / (%(k)s + s.lexical_rank), 0))"""
 _CONVEX: Final = "(%(alpha)s * coalesce(s.cosine, 0) + (1 - %(alpha)s) * s.share)"
@@ -176,13 +192,15 @@ def search(
         else "null::float8"
     )
     condition, filtering = filters.condition() if filters else ("", {})
-    only = part(_ONLY if filters else "")
+    only = {name: part(_ONLY if filters else "").format(of=sql.Identifier(name)) for name in ("l", "v")}
     statement = part(_STATEMENT).format(
         allowed=part(_ALLOWED).format(condition=part(condition)) if filters else part(""),
-        only=only,
+        only=only["l"],
+        first=part(_FIRST if settings.rank == "bm25" else "all"),
+        enough=part(_ENOUGH if settings.rank == "bm25" else "0::float8"),
         dense=part(_DENSE).format(
             table=table,
-            only=only,
+            only=only["v"],
             exact=part(" + 0" if filters else ""),  # no index is for this: the few that fit are all looked at
             dense=sql.Literal(settings.dense),  # of a parameter PostgreSQL would expect a tenth of the table
         )

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from psycopg import sql
+
 from brainkit.store.database import Database
+from brainkit.store.postings import post
 from brainkit.store.terms import LANGUAGES
 
+_TABLES = ("lexemes", "lexeme_stats", "chunks", "postings")
 _POSITIONS = [str(position) for position in range(1, 16_384)]  # PostgreSQL's limit; of one lexeme it keeps 255
 
 
@@ -35,10 +39,19 @@ def quoted(term: str) -> str:
 
 
 def refresh_lexicon(database: Database) -> bool:
-    """Count anew if chunks came or went since the last count; returns whether it did.
+    """Count anew, and make postings, if chunks came or went since the last time; returns whether it counted.
 
     A killed import leaves old counts behind, which weigh terms a little off until the next run; none is missed for it.
     """
+    counted = _count(database)
+    made = post(database)
+    with database.connection() as connection:
+        for table in _TABLES if counted else _TABLES[-1:] if made else ():
+            connection.execute(sql.SQL("analyze {}").format(sql.Identifier(table)))
+    return counted
+
+
+def _count(database: Database) -> bool:
     with database.connection() as connection, connection.transaction():
         connection.execute("select pg_advisory_xact_lock(hashtextextended('brainkit lexicon', 0))")
         now = connection.execute("select count(*), coalesce(max(chunk_id), 0) from lexemes").fetchone()
@@ -56,8 +69,4 @@ def refresh_lexicon(database: Database) -> bool:
             """update lexicon set (chunks, newest_chunk, mean_length) =
                (select count(*), coalesce(max(chunk_id), 0), coalesce(avg(length), 0) from lexemes)"""
         )
-    with database.connection() as connection:
-        connection.execute("analyze lexemes")
-        connection.execute("analyze lexeme_stats")
-        connection.execute("analyze chunks")
     return True

@@ -20,6 +20,7 @@ import psycopg
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 
+from brainkit.store.hnsw import EF_CONSTRUCTION, M
 from eval.benchmarks.common import (
     RESULTS,
     Meter,
@@ -123,8 +124,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--sizes", default="10000,100000", help="numbers of vectors")
     parser.add_argument("--ef", default="40,60,100,200,400", help="values of hnsw.ef_search")
-    parser.add_argument("--construction", type=int, default=64, help="ef_construction")
-    parser.add_argument("--m", type=int, default=16, help="neighbours of a node")
+    parser.add_argument("--construction", type=int, default=EF_CONSTRUCTION, help="ef_construction")
+    parser.add_argument("--m", type=int, default=M, help="neighbours of a node")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the results")
     options = parser.parse_args(argv)

@@ -17,6 +17,7 @@ from brainkit.store import (
     detect_language,
     document_terms,
     make_entry,
+    postings,
     question_terms,
 )
 from brainkit.store.documents import document_id
@@ -134,11 +135,21 @@ def fill(database, make_document, documents=220, seed=0, embedded=0.9):
     return World(database, vectors, ids, owners, tokens, languages, embeddings)
 
 
-@pytest.fixture(scope="module")
-def world(new_database, make_document):
-    """Filled once: the tests that use it only ask."""
-    with new_database() as url, Database(Settings(database_url=url)) as database:
-        yield fill(database, make_document)
+@pytest.fixture(scope="module", params=["no postings", "postings", "postings of some blocks"])
+def world(request, new_database, make_document):
+    """Filled once: the tests that use it only ask. Chunks lie in two blocks of postings."""
+    with new_database() as url, Database(Settings(database_url=url)) as database, pytest.MonkeyPatch.context() as patch:
+        with database.connection() as connection:
+            connection.execute("alter table chunks alter id restart with 1900")
+        patch.setattr(postings, "COMMON", 10**6 if request.param == "no postings" else 40)
+        filled = fill(database, make_document)
+        assert {int(key) // postings.BLOCK for key in filled.ids} == {0, 1}
+        with database.connection() as connection:
+            found = connection.execute("select count(distinct lexeme), count(distinct block) from postings").fetchone()
+            assert found == (0, 0) if request.param == "no postings" else found[0] > 10 and found[1] == 2
+            if request.param.endswith("blocks"):
+                connection.execute("insert into unposted values (1)")
+        yield filled
 
 
 class Bm25(NamedTuple):

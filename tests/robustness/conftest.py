@@ -26,6 +26,7 @@ TABLES = {
     " from {chunks} left join lexemes l on c.id = l.chunk_id",
     "lexeme_stats": "select * from lexeme_stats",
     "lexicon": "select chunks, mean_length, newest_chunk = (select coalesce(max(id), 0) from chunks) from lexicon",
+    "unposted": "select block from unposted",
     "failures": "select {at}, f.model_id, f.error, f.attempts"
     " from {chunks} join embedding_failures f on f.chunk_id = c.id",
     "models": "select to_jsonb(m) from embedding_models m",

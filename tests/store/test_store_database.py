@@ -71,7 +71,7 @@ def test_down_and_up_again_with_vectors_in_it(empty_url, database):
 def test_tables_of_a_newer_brainkit_are_refused(database, database_url):
     with database.connection() as connection:
         connection.execute("update alembic_version set version_num = '9999'")
-    with pytest.raises(SchemaError, match=r"schema version 9999.*knows 0003.*update brainkit"):
+    with pytest.raises(SchemaError, match=rf"schema version 9999.*knows {migrations.HEAD}.*update brainkit"):
         Database(Settings(database_url=database_url))
 
 
@@ -233,7 +233,7 @@ def test_the_embedded_server_is_started_for_the_brain_and_again_whenever_it_was_
         with pytest.raises(DatabaseError, match="does not answer"):
             until_it_breaks(database)
         with database.connection() as connection:
-            assert connection.execute("select version_num from alembic_version").fetchone() == ("0003",)
+            assert connection.execute("select version_num from alembic_version").fetchone() == (migrations.HEAD,)
             backend = psutil.Process(connection.info.backend_pid)
         kill(database)
         psutil.wait_procs([backend], timeout=20)
