@@ -6,11 +6,17 @@ Below the size every vector is looked at, which is exact. Source: Malkov and Yas
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from threading import Event
 from typing import Any, Final, NamedTuple
 
 from psycopg import sql
+from psycopg.errors import DiskFull, InsufficientResources, OutOfMemory
 
+from brainkit.errors import DatabaseError
 from brainkit.store.database import Connection, Database
 from brainkit.store.server.tuning import MB, memory_bytes
 from brainkit.store.vectors import VectorStore
@@ -29,9 +35,11 @@ EF_CONSTRUCTION: Final = 200
 enough of 100,000 texts' vectors; these take some five times as long to build."""
 _BUILD: Final = """create index concurrently if not exists {index} on {table} using hnsw (embedding halfvec_cosine_ops)
                    with (m = {m}, ef_construction = {ef_construction})"""
-_MOST_MEMORY_MB: Final = 4096
+_MOST_MEMORY_MB: Final = 2048
+_LOOK_SECONDS: Final = 0.5
 _EXACT: Final = "order by (v.embedding <=> s.embedding) + 0"
 _APPROXIMATE: Final = "order by v.embedding <=> s.embedding"
+log = logging.getLogger(__name__)
 
 
 class IndexState(NamedTuple):
@@ -62,21 +70,30 @@ def index_state(database: Database, vectors: VectorStore) -> IndexState:
     return IndexState(True, int(measured.get("width", WIDTHS[-1])), float(measured.get("recall", 0.0)))
 
 
-def build_index(database: Database, vectors: VectorStore, *, above: int = BUILD_ABOVE) -> IndexState:
+def build_index(
+    database: Database,
+    vectors: VectorStore,
+    *,
+    above: int = BUILD_ABOVE,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> IndexState:
     """Build the index if the table is larger than ``above``, and measure it; one that is there is kept.
 
-    Others read and write meanwhile. A build that was cut off is done again.
+    Others read and write meanwhile. A build that was cut off is done again; one for which the server has too little
+    memory or disk is left, and searches stay exact.
 
     Args:
         database: the brain's database.
         vectors: whose table.
         above: number of vectors up to which there is nothing to do.
+        progress: told ("index", vectors in it, all vectors).
     """
     state = index_state(database, vectors)
     identity = vectors.identity
     if (state.built and state.recall) or identity is None or identity.dimensions > _MOST_DIMENSIONS:
         return state
-    if vectors.count() <= above:
+    count = vectors.count()
+    if count <= above:
         return state
     name = sql.Identifier(_name(vectors))
     with database.connection() as connection:
@@ -85,15 +102,19 @@ def build_index(database: Database, vectors: VectorStore, *, above: int = BUILD_
         try:
             if not state.built:
                 connection.execute(sql.SQL("drop index if exists {}").format(name))
-                memory = _memory_mb(vectors.count(), identity.dimensions)
+                memory = _memory_mb(count, identity.dimensions)
                 connection.execute(sql.SQL("set maintenance_work_mem = {}").format(sql.Literal(f"{memory}MB")))
-                connection.execute(
-                    sql.SQL(_BUILD).format(index=name, table=vectors.table, m=M, ef_construction=EF_CONSTRUCTION)
-                )
+                with _watched(database, count, progress):
+                    connection.execute(
+                        sql.SQL(_BUILD).format(index=name, table=vectors.table, m=M, ef_construction=EF_CONSTRUCTION)
+                    )
                 connection.execute(sql.SQL("analyze {}").format(vectors.table))
             state = _measured(connection, vectors)
             comment = json.dumps({"width": state.width, "recall": round(state.recall, 4)})
             connection.execute(sql.SQL("comment on index {} is {}").format(name, sql.Literal(comment)))
+        except (DiskFull, InsufficientResources, OutOfMemory) as error:
+            log.warning("no index over the vectors: %s", error)
+            return IndexState()
         finally:
             connection.execute("reset maintenance_work_mem")
             connection.execute("select pg_advisory_unlock(hashtextextended('brainkit hnsw', 0))")
@@ -116,6 +137,30 @@ def measure_recall(database: Database, vectors: VectorStore, width: int, *, samp
     """
     with database.connection() as connection:
         return _recall(connection, vectors, width, sample)
+
+
+@contextmanager
+def _watched(database: Database, count: int, progress: Callable[[str, int, int], None] | None) -> Iterator[None]:
+    """Tell how far the server is with building, as it tells itself, until the block ends."""
+    ended = Event()
+
+    def watch() -> None:
+        told = progress or (lambda *_: None)
+        query = "select blocks_done::float8 / nullif(blocks_total, 0) from pg_stat_progress_create_index"
+        told("index", 0, count)
+        while not ended.wait(_LOOK_SECONDS):
+            with suppress(DatabaseError), database.connection() as connection:
+                for (share,) in connection.execute(query):
+                    told("index", int(count * (share or 0)), count)
+        told("index", count, count)
+
+    with ThreadPoolExecutor(1) as pool:
+        watching = pool.submit(watch)
+        try:
+            yield
+        finally:
+            ended.set()
+    watching.result()
 
 
 def _memory_mb(vectors: int, dimensions: int) -> int:

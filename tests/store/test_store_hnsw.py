@@ -7,7 +7,7 @@ from psycopg import sql
 from brainkit.embedding import ModelIdentity
 from brainkit.retrieval import Filters, RetrievalSettings
 from brainkit.retrieval.hybrid import search
-from brainkit.store import VectorStore
+from brainkit.store import VectorStore, hnsw
 from brainkit.store.hnsw import ENOUGH, IndexState, build_index, index_state, measure_recall, use_index
 
 COUNT, DIMENSIONS = 3000, 16
@@ -58,7 +58,9 @@ def test_built_above_a_size_measured_and_kept(filled):
     rng = np.random.default_rng(1)
     queries = rng.normal(size=(8, DIMENSIONS))
     exact = [[chunk.chunk_id for chunk in first(filled, query)] for query in queries]
-    state = build_index(database, vectors, above=COUNT - 1)
+    told = []
+    state = build_index(database, vectors, above=COUNT - 1, progress=lambda *given: told.append(given))
+    assert (told[0], told[-1]) == (("index", 0, COUNT), ("index", COUNT, COUNT))
     assert state.built
     assert state.recall >= ENOUGH
     stored = index_state(database, vectors)
@@ -110,6 +112,15 @@ def test_an_index_that_was_not_measured_is_measured(filled):
         connection.execute("comment on index vectors_1_hnsw is null")
     assert index_state(database, vectors) == IndexState(True, 1000, 0.0)
     assert build_index(database, vectors, above=0).recall >= ENOUGH
+
+
+def test_a_server_without_room_for_it_searches_all_vectors(database, monkeypatch, caplog):
+    vectors = VectorStore(database, ModelIdentity("none", 3, "none"))
+    failing = "do $$ begin raise exception 'no room for {index} on {table}, {m}, {ef_construction}' using errcode = "
+    monkeypatch.setattr(hnsw, "_BUILD", failing + "'53100'; end $$")
+    assert build_index(database, vectors, above=-1) == IndexState()
+    assert "no room for" in caplog.text
+    assert index_state(database, vectors) == IndexState()
 
 
 def test_an_empty_table(database):
