@@ -59,7 +59,8 @@ def _markdown(text: str) -> Draft:
     prose = markdown.prose(text)
     tags = tuple(dict.fromkeys(about.tags + markdown.tags(prose)))
     title = about.title or _first_heading(text)
-    return Draft(text, "markdown", title, tags, about.ts, about.note, about.aliases, markdown.edges(prose))
+    edges = markdown.edges(prose)
+    return Draft(text, "markdown", title, tags, about.ts, about.note, about.aliases, about.language, edges)
 
 
 def _notebook(text: str, raw: str, clean: Clean) -> Draft:

@@ -31,6 +31,7 @@ class Draft(NamedTuple):
     ts: datetime | None = None
     note: str = ""
     aliases: tuple[str, ...] = ()
+    language: str = ""
     edges: tuple[Link, ...] = ()
     project: str = ""
     ref: str = ""

@@ -1,4 +1,4 @@
-"""Front matter of a note: title, tags, aliases and date, read without ever expanding a YAML alias."""
+"""Front matter of a note: title, tags, aliases, language and date, read without ever expanding a YAML alias."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ MAX_CHARS = 64 * 1024
 MAX_DEPTH = 50
 _FAST = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 DATE_KEYS = ("date", "created", "updated")
+LANGUAGES = {"de": "german", "german": "german", "deutsch": "german", "en": "english", "english": "english"}
+"""How a note may name the language it is written in; any other code or name means: take words as they are."""
 
 
 class FrontMatter(NamedTuple):
@@ -25,6 +27,7 @@ class FrontMatter(NamedTuple):
     ts: datetime | None = None
     note: str = ""
     aliases: tuple[str, ...] = ()
+    language: str = ""
 
 
 def _parsed(body: str) -> object:
@@ -62,7 +65,20 @@ def read_front_matter(block: str) -> FrontMatter:
         _list(lowered, ("tags", "tag"), r"[,\s]+", "#"),
         _date(lowered),
         aliases=_list(lowered, ("aliases", "alias"), r",|\n", ""),
+        language=_language(lowered.get("lang", lowered.get("language"))),
     )
+
+
+def _language(value: object) -> str:
+    """``english``, ``german`` or ``simple``; empty when the note does not say.
+
+    Example:
+        >>> _language("de-AT"), _language("English"), _language("fr"), _language(None)
+        ('german', 'english', 'simple', '')
+    """
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    return LANGUAGES.get(re.split(r"[-_]", value.strip().lower())[0], "simple")
 
 
 def _list(values: Mapping[str, object], keys: tuple[str, ...], separator: str, sign: str) -> tuple[str, ...]:

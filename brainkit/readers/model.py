@@ -89,6 +89,7 @@ class Document:
         ref: the full hash of the commit or the session it comes from; '' for a file.
         role: what it is: note, config, code, data, conversation or commit.
         aliases: other titles, from the front matter.
+        language: english, german or simple where the front matter says it (``lang``); '' where it is to be found out.
         edges: its links with all they say, in order, each once.
     """
 
@@ -108,6 +109,7 @@ class Document:
     ref: str = ""
     role: str = ""
     aliases: tuple[str, ...] = ()
+    language: str = ""
     edges: tuple[Link, ...] = ()
 
 

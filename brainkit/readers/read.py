@@ -124,6 +124,7 @@ def _document(draft: Draft, file: _File, counts: Counter[str], taken: set[str]) 
         ref=ref,
         role=_role(draft, file),
         aliases=tuple(dict.fromkeys(aliases)),
+        language=draft.language,
         edges=tuple(edges),
     )
 

@@ -236,15 +236,16 @@ class DocumentStore:
     def load(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Document]:
         """Documents as they were stored, by id; ids that are not there are left out."""
         query = """select id, path, full_path, title, content, content_hash, format, tags, ts, links, redactions,
-                          scrub_version, note, project, ref, role, aliases, edges
+                          scrub_version, note, project, ref, role, aliases, language, edges
                    from documents where id = any(%s)"""
         with self._database.connection() as connection:
             return {
                 key: Document(path, full_path, title, content, content_hash, kind, tuple(tags), ts, tuple(links),
-                              redactions, scrub_version, note, project, ref, role, tuple(aliases),
+                              redactions, scrub_version, note, project, ref, role, tuple(aliases), language,
                               tuple(Link(**edge) for edge in edges))
                 for (key, path, full_path, title, content, content_hash, kind, tags, ts, links, redactions,
-                     scrub_version, note, project, ref, role, aliases, edges) in connection.execute(query, (list(ids),))
+                     scrub_version, note, project, ref, role, aliases, language,
+                     edges) in connection.execute(query, (list(ids),))
             }  # fmt: skip
 
     def accept(self, key: uuid.UUID, document: Document, *, index_version: str) -> None:

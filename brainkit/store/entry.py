@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from brainkit.chunking import Chunk
 from brainkit.readers import Document
@@ -31,7 +31,8 @@ class Entry(NamedTuple):
 
 def make_entry(document: Document, chunks: Iterable[Chunk]) -> Entry:
     """The entry of a document; title and headings count for a chunk's words, as they do for its vector."""
-    language = detect_language(document.content, prose=document.format in _PROSE)
+    found = document.language or detect_language(document.content, prose=document.format in _PROSE)
+    language = cast("Language", found)
     rows = []
     for chunk in chunks:
         text = embedding_text(document.title, chunk.heading, chunk.content)

@@ -30,6 +30,23 @@ def test_title_and_tags(body, title, tags):
 
 
 @pytest.mark.parametrize(
+    ("body", "language"),
+    [
+        ("lang: de", "german"),
+        ("language: German", "german"),
+        ("lang: en-GB", "english"),
+        ("LANG: pt_BR", "simple"),
+        ("lang: klingon", "simple"),
+        ("lang:", ""),
+        ("lang: [de]", ""),
+        ("title: de", ""),
+    ],
+)
+def test_language(body, language):
+    assert read_front_matter(fence(body)).language == language
+
+
+@pytest.mark.parametrize(
     ("body", "aliases"),
     [
         ("aliases: [Owl, the old server, Owl]", ("Owl", "the old server")),

@@ -79,6 +79,16 @@ def test_nothing_is_counted_twice_over(database, put):
     assert counted(database) == ((0, 0), {})
 
 
+@pytest.mark.parametrize(("language", "lexeme"), [("", "backup"), ("german", "backups"), ("simple", "backups")])
+def test_a_note_that_names_its_language_is_indexed_in_it(make_document, language, lexeme):
+    from brainkit.chunking import Chunk
+
+    document = make_document("The backups of the pool and of the disk", language=language)
+    entry = make_entry(document, [Chunk(0, "", document.content)])
+    assert entry.language == (language or "english")
+    assert f"'{lexeme}'" in entry.chunks
+
+
 def test_lexemes_are_the_terms_of_title_heading_and_text(database, make_document):
     from brainkit.chunking import Chunk
 

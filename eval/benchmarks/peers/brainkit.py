@@ -13,6 +13,7 @@ from brainkit.readers import Document
 from brainkit.retrieval import RetrievalSettings, Searcher
 from brainkit.settings import Settings
 from brainkit.store import Database, DocumentStore, VectorStore, make_entry
+from brainkit.store.hnsw import build_index
 from brainkit.store.lexicon import refresh_lexicon
 from eval.benchmarks.common import Size, database_size
 from eval.benchmarks.corpus import Piece, embedder_of
@@ -23,6 +24,8 @@ _CONVEX = f"hybrid(dense={POOL},lexical={POOL},fusion=convex,alpha=0.5)"
 _WAYS = {
     Way("brainkit"): _CONVEX,
     Way("brainkit, fusion=rrf", scale=False): f"hybrid(dense={POOL},lexical={POOL},fusion=rrf,k=60)",
+    Way("brainkit, by meaning alone", scale=False): f"dense({POOL})",
+    Way("brainkit, by words alone", scale=False): f"lexical({POOL})",
     Way("brainkit, +maxsim(10)", scale=False): f"{_CONVEX}+maxsim(10)",
 }
 
@@ -57,6 +60,7 @@ class BrainkitPeer:
             self._vectors.put(page, vectors[[number[chunk.text] for chunk in page]], {})
             after = page[-1].chunk_ids[0]
         refresh_lexicon(self._database)
+        build_index(self._database, self._vectors)
         embedder = embedder_of(self._place.embedder)
         self._searcher = Searcher(self._database, embedder, self._vectors, self._documents)
 
