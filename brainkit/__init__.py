@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from brainkit.answering import Reply
+    from brainkit.answering import DeltaEvent, DoneEvent, Reply, ThinkingEvent
     from brainkit.brain import Brain
     from brainkit.errors import BrainkitError
     from brainkit.gate import Certificate, Decision
@@ -24,6 +24,8 @@ _HOMES = {
     "BrainkitError": "brainkit.errors",
     "Certificate": "brainkit.gate",
     "Decision": "brainkit.gate",
+    "DeltaEvent": "brainkit.answering",
+    "DoneEvent": "brainkit.answering",
     "Filters": "brainkit.retrieval",
     "ImportReport": "brainkit.ingestion",
     "Label": "brainkit.labels",
@@ -31,12 +33,15 @@ _HOMES = {
     "Reply": "brainkit.answering",
     "RetrievalSettings": "brainkit.retrieval",
     "Settings": "brainkit.settings",
+    "ThinkingEvent": "brainkit.answering",
 }
 __all__ = [
     "Brain",
     "BrainkitError",
     "Certificate",
     "Decision",
+    "DeltaEvent",
+    "DoneEvent",
     "Filters",
     "ImportReport",
     "Label",
@@ -44,6 +49,7 @@ __all__ = [
     "Reply",
     "RetrievalSettings",
     "Settings",
+    "ThinkingEvent",
     "__version__",
 ]
 

@@ -14,6 +14,7 @@
      ├── EmbeddingError                 1  text could not be turned into vectors
      │    ├── EmbedderUnavailableError  1  the embedder does not answer or its model is not there
      │    └── DimensionMismatchError    2  the model's dimension is not BOR_EMBEDDING_DIM
+     ├── LLMUnavailableError            1  the language model does not answer or is not there
      └── CertificateError               1  a certificate does not fit this brain, or cannot be read
 
 A message says what failed, with which value, and what to run or change; the command line prints it without a traceback.
@@ -80,6 +81,10 @@ class DimensionMismatchError(EmbeddingError):
     """The model's vectors have another dimension than BOR_EMBEDDING_DIM or the brain's table."""
 
     exit_code = 2
+
+
+class LLMUnavailableError(BrainkitError):
+    """The language model does not answer, refuses, or is not there."""
 
 
 class CertificateError(BrainkitError):

@@ -114,6 +114,17 @@ class Settings(BaseSettings):
     relevance_threshold: float | None = Field(
         None, allow_inf_nan=False, description="Overrides the certified threshold of the gate."
     )
+    llm_base_url: str | None = Field(
+        None, description="Base URL of an OpenAI-compatible API that writes the answers; unset, notes are quoted."
+    )
+    llm_model: str | None = Field(None, description="Name of the model at that address.")
+    llm_api_key: SecretStr | None = Field(None, description="Key for that address, if it wants one.")
+    llm_timeout: Annotated[float, Field(gt=0, le=3600)] = Field(
+        120.0, description="Seconds the model may be silent: before its first word, and between two."
+    )
+    llm_context: Annotated[int, Field(ge=1024, le=10_000_000)] = Field(
+        8192, description="Tokens the model takes in and gives out together; as many documents are given as fit."
+    )
     stream_thinking: bool = Field(True, description="Pass a model's thinking on to the reader.")
     log: Literal["debug", "info", "warning", "error"] = Field("error", description="How much the command line logs.")
     steering_max_chars: Annotated[int, Field(ge=0, le=100_000)] = Field(
@@ -154,6 +165,13 @@ class Settings(BaseSettings):
             return value.expanduser().absolute()
         except RuntimeError:  # pydantic passes on nothing but ValueError
             raise ValueError(f"there is no user {value.parts[0]}") from None
+
+    @field_validator("llm_base_url")
+    @classmethod
+    def _one_address(cls, value: str | None) -> str | None:
+        if value is not None and "," in value:
+            raise ValueError("one address, without commas")
+        return cls._http_only(value)
 
     @field_validator("ollama_url", "embedding_base_url")
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import itertools
 import os
 import subprocess
@@ -24,6 +25,12 @@ from brainkit.store.server import EmbeddedServer
 ROOT = Path(__file__).parent.parent
 SHARED_TOOLS = ROOT.parent / "shared" / "tools"
 _numbers = itertools.count()
+_spec = importlib.util.spec_from_file_location("llm_double", ROOT / "tests" / "llm_double.py")
+assert _spec is not None
+assert _spec.loader is not None
+llm_double = importlib.util.module_from_spec(_spec)
+sys.modules["llm_double"] = llm_double  # so that test modules can import it, which lie in no package
+_spec.loader.exec_module(llm_double)
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +123,14 @@ def open_brain(database_url: str, tmp_path: Path) -> Iterator[Callable[..., Brai
     yield opened
     for brain in brains:
         brain.close()
+
+
+@pytest.fixture
+def llm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A running stand-in for a language model's server; waits between tries are shortened."""
+    monkeypatch.setattr("brainkit.answering.llm.BACKOFF_SECONDS", 0.001)
+    with llm_double.running(llm_double.Double()) as double:
+        yield double
 
 
 @pytest.fixture(scope="session")

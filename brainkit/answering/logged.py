@@ -21,4 +21,5 @@ def logged(reply: Reply) -> LoggedQuery:
         gate=decision.gate,
         sources=[f"{source.source}:{source.path}" for source in reply.sources],
         latency_ms=recall.latency_ms,
+        reply=reply.id,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import indent
@@ -16,6 +17,22 @@ from brainkit.store import detect_language
 
 NEAR = 2
 """Titles of weak hits that a deflection names."""
+
+
+class Usage(NamedTuple):
+    """What an answer of a language model took.
+
+    Attributes:
+        prompt_tokens: tokens taken in; None if the server does not say.
+        completion_tokens: tokens given out, thinking included; None if the server does not say.
+        first_ms: milliseconds to the first token.
+        total_ms: milliseconds to the last.
+    """
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    first_ms: float
+    total_ms: float
 
 
 class Source(NamedTuple):
@@ -36,7 +53,14 @@ class Reply:
         sources: documents the text quotes; empty when deflected.
         suggestions: questions the notes can answer; given when deflected.
         decision: what the gate decided, and on what.
-        quotes: the passages quoted.
+        quotes: the passages quoted; none where a language model wrote the text.
+        model: name of the language model that wrote the text, "" where the notes are quoted or it deflects.
+        note: what the reader must know beside it, such as why no model wrote it ("" if nothing).
+        cut: True if the text ends before its end, since the model failed or had said as much as it may.
+        unsupported: numbers, versions, hosts and paths in the text that stand in none of the given documents.
+        removed_citations: number of documents the model named that it had not been given; they are taken out.
+        usage: what the model took; None without one.
+        id: ten characters by which the log of questions knows it, for ``Brain.feedback``.
     """
 
     text: str
@@ -45,12 +69,25 @@ class Reply:
     suggestions: tuple[str, ...]
     decision: Decision
     quotes: tuple[Quote, ...] = field(default=(), repr=False)
+    model: str = ""
+    note: str = ""
+    cut: bool = False
+    unsupported: tuple[str, ...] = ()
+    removed_citations: int = 0
+    usage: Usage | None = field(default=None, compare=False)
+    id: str = field(default_factory=lambda: secrets.token_hex(5), compare=False)
+
+    @property
+    def question(self) -> str:
+        """What was looked for: the question without secrets, after a follow-up as one that stands alone."""
+        return self.decision.recall.question
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
         decision = self.decision
         return {
-            "question": decision.recall.question,
+            "id": self.id,
+            "question": self.question,
             "text": self.text,
             "deflected": self.deflected,
             "sources": [source._asdict() for source in self.sources],
@@ -63,6 +100,12 @@ class Reply:
                 "reason": decision.reason,
             },
             "degraded": decision.recall.degraded,
+            "model": self.model,
+            "note": self.note,
+            "cut": self.cut,
+            "unsupported": list(self.unsupported),
+            "removed_citations": self.removed_citations,
+            "usage": self.usage._asdict() if self.usage else None,
         }
 
 

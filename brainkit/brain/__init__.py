@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 from typing import Self
 
-from brainkit.brain.asking import Asking
+from brainkit.answering import make_llm
+from brainkit.brain.answering import Answering
 from brainkit.brain.filling import Filling
 from brainkit.brain.knowing import Knowing
+from brainkit.brain.parts import configured_gate
 from brainkit.embedding import make_embedder
 from brainkit.errors import EmbedderUnavailableError, RetrievalSettingsError
-from brainkit.gate import make_gate
 from brainkit.retrieval import RetrievalSettings
 from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
 from brainkit.store import Database
 
 
-class Brain(Filling, Asking, Knowing):
+class Brain(Filling, Answering, Knowing):
     """An open brain; made by ``Brain.open``, closed by ``close`` or a ``with`` statement.
 
     Example::
@@ -44,7 +45,8 @@ class Brain(Filling, Asking, Knowing):
             RetrievalSettings.parse(settings.retrieval)
         except RetrievalSettingsError as error:
             raise RetrievalSettingsError(f"BOR_RETRIEVAL = {settings.retrieval!r} is not allowed: {error}") from None
-        make_gate(settings.gate, settings.embedder)
+        configured_gate(settings.gate, settings.embedder, settings)
+        make_llm(settings)
         scrubber = Scrubber(email=settings.scrub_email, rules=settings.scrub_rules)
         embedder = make_embedder(settings)
         with contextlib.suppress(EmbedderUnavailableError):  # without it, notes are found by words

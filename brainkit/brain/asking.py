@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
+from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from brainkit.answering import Reply, Source, logged, reply_to
+from brainkit.answering import Reply, Source, reply_to
 from brainkit.brain.calibrating import Calibrating
-from brainkit.errors import DatabaseError, EmbedderUnavailableError, UsageError
-from brainkit.gate import Decision, decide, make_gate
+from brainkit.errors import EmbedderUnavailableError, LLMUnavailableError, UsageError
+from brainkit.gate import Decision, decide
+from brainkit.gate.fallback import decide_without_judge
+from brainkit.gate.sufficiency import SufficiencyGate
 from brainkit.retrieval import Filters, Recall, RetrievalSettings
 
 if TYPE_CHECKING:
     from llama_index.core.vector_stores.types import MetadataFilters
     from llama_index.vector_stores.postgres import PGVectorStore
+    from llama_index_instrumentation.dispatcher import Dispatcher
 
     from brainkit.answering.llama import BrainQueryEngine
     from brainkit.retrieval import HybridRetriever
-
-log = logging.getLogger(__name__)
 
 
 class Asking(Calibrating):
@@ -55,16 +56,18 @@ class Asking(Calibrating):
 
     def decide(self, question: str, *, gate: str | None = None) -> Decision:
         """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""
-        chosen = self.gate if gate is None else make_gate(gate, self._models.serving.kind)
-        return decide(self.recall(question), chosen, self.threshold(chosen))
+        chosen = self.gate if gate is None else self._make_gate(gate)
+        recall, threshold = self._judged(self.recall(question)), self.threshold(chosen)
+        try:
+            return decide(recall, chosen, threshold)
+        except LLMUnavailableError as error:
+            if not isinstance(chosen, SufficiencyGate):
+                raise
+            return decide_without_judge(recall, chosen, threshold, self.threshold(chosen.evidence), str(error))
 
     def ask(self, question: str) -> Reply:
         """Answer a question from the notes, or say that they hold no answer; the question is logged, scrubbed."""
-        decision = self.decide(question)
-        similarity = None if decision.recall.degraded else self._models.serving.embedder.similarity
-        reply = reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles, self._cite)
-        self._log(reply)
-        return reply
+        return self._reply(self.decide(question))
 
     def as_retriever(
         self,
@@ -84,7 +87,7 @@ class Asking(Calibrating):
         """A LlamaIndex query engine that answers, or deflects, as ``ask`` does."""
         from brainkit.answering.llama import BrainQueryEngine
 
-        return BrainQueryEngine(self.ask)
+        return BrainQueryEngine(self.decide, self._reply)
 
     def as_vector_store(self) -> PGVectorStore:
         """LlamaIndex's own PGVectorStore over this brain, read-only.
@@ -101,6 +104,15 @@ class Asking(Calibrating):
 
     # Inside
 
+    def _reply(self, decision: Decision) -> Reply:
+        reply = self._quote(decision)
+        self._log(reply)
+        return reply
+
+    def _quote(self, decision: Decision) -> Reply:
+        similarity = None if decision.recall.degraded else self._models.serving.embedder.similarity
+        return reply_to(decision, similarity, lambda other: self.decide(other).answer, self._titles, self._cite)
+
     def _titles(self) -> list[str]:
         return [row.title for row in self._documents.rows().values()]
 
@@ -110,8 +122,13 @@ class Asking(Calibrating):
         return f"{document.source}:{document.path}" if shared else document.path
 
     def _log(self, reply: Reply) -> None:
-        try:
-            self._query_log.write(logged(reply))
-        except DatabaseError:  # a reply must not be lost because it could not be logged; status shows the count
-            self.log_failures += 1
-            log.warning("a question could not be logged")
+        """Tell it as an event, which the query log and other programs' handlers get."""
+        from brainkit.answering.events import ReplyEvent
+
+        self._replies.event(ReplyEvent(reply=reply))
+
+    @cached_property
+    def _replies(self) -> Dispatcher:
+        from brainkit.answering.events import reply_dispatcher  # takes a moment to import
+
+        return reply_dispatcher(self._query_log)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from brainkit.brain.parts import Parts
+from brainkit.brain.reviewing import Reviewing
 from brainkit.ingestion import EmbedReport, Importer, ImportReport, Preparer, RescrubReport, embed_pending, rescrub
 from brainkit.ingestion.sync import Progress
 from brainkit.store.hnsw import build_index
 
 
-class Filling(Parts):
+class Filling(Reviewing):
     """What brings notes in and keeps them up to date."""
 
     def import_paths(
@@ -22,9 +22,10 @@ class Filling(Parts):
         embed: bool = True,
         git_log: bool = False,
         dry_run: bool = False,
+        refresh: bool = True,
         progress: Progress | None = None,
     ) -> ImportReport:
-        """Bring the brain up to date with files and folders, then embed what is new.
+        """Bring the brain up to date with files and folders, then embed what is new, then refresh the certificate.
 
         Args:
             paths: files or folders; a folder is one source, named after it.
@@ -32,7 +33,9 @@ class Filling(Parts):
             embed: also compute vectors; without, new chunks are found by words only.
             git_log: also import the commit messages of folders that are Git repositories.
             dry_run: write nothing, and report what would be done.
-            progress: told ("import" | "history" | "embed", done, total).
+            refresh: after a change, also make the certificate anew from the stored labels (two recalls for each), once
+                everything has its vector; without, it is called stale until ``refresh`` is called.
+            progress: told ("import" | "history" | "embed" | "calibrate", done, total).
 
         Raises:
             UsageError: a path does not exist.
@@ -41,23 +44,25 @@ class Filling(Parts):
         importer = Importer(self._database, self._documents, self._scrubber, self.settings)
         report = importer.run(paths, prune=prune, git_log=git_log, dry_run=dry_run, progress=progress)
         if embed and not dry_run:
-            outcome = self.embed(progress=progress)
+            outcome = self.embed(refresh=refresh, progress=progress)
             report.embedded, report.pending, report.embedding_error = outcome.embedded, outcome.pending, outcome.error
         else:
             report.pending = self._models.configured.vectors.pending_count()
         return report
 
-    def embed(self, *, retry: bool = False, progress: Progress | None = None) -> EmbedReport:
+    def embed(self, *, retry: bool = False, refresh: bool = True, progress: Progress | None = None) -> EmbedReport:
         """Compute the vectors that are missing; with ``retry`` also those that failed before.
 
-        After a change of the model, questions are answered with the former one until this has come to its end.
+        After a change of the model, questions are answered with the former one until this has come to its end. With
+        ``refresh`` a certificate from before the notes changed is then made anew.
         """
         self._choose_model(patient=True)
         _, embedder, vectors = self._models.configured
         report = embed_pending(embedder, vectors, retry=retry, progress=progress)
-        if report.embedded:
-            build_index(self._database, vectors)
+        build_index(self._database, vectors, progress=progress)
         self._choose_model()
+        if refresh:
+            self._follow_notes(progress)
         return report
 
     def rescrub(self, *, progress: Progress | None = None) -> RescrubReport:

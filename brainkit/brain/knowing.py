@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from brainkit.brain.calibrating import Calibrating
+from brainkit.brain.reviewing import Reviewing
+from brainkit.gate import Drift
 from brainkit.ingestion import list_models
 from brainkit.store.hnsw import index_state
 
 
-class Knowing(Calibrating):
+class Knowing(Reviewing):
     """What counts and reports."""
 
     def counts(self) -> dict[str, int]:
@@ -24,11 +25,13 @@ class Knowing(Calibrating):
         """Counts, model, database, gate and certificate, as plain data."""
         threshold = self.threshold()
         model = self._models.serving
+        certificate = self._fitting()
         return {
             **self._documents.counts(),
             "vectors": model.vectors.count(),
             "pending": model.vectors.pending_count(),
             "labels": len(self._labels.all()),
+            "labels_in_review": len(self.reviews()),
             "questions": self._query_log.counts(),
             "embedding_model": model.embedder.name,
             "dimensions": model.vectors.identity.dimensions if model.vectors.identity else None,
@@ -39,7 +42,14 @@ class Knowing(Calibrating):
             "threshold": threshold.value,
             "threshold_origin": threshold.origin,
             "threshold_note": threshold.note,
+            "certificate": certificate.promise() if certificate else "",
+            "stale": self.stale(),
+            "drift": _drift(self.drift(certificate)) if certificate else None,
             "database": self._database.address,
             **self._database.versions(),
             "log_failures": self.log_failures,
         }
+
+
+def _drift(found: Drift) -> dict[str, Any]:
+    return {**found._asdict(), "drifted": found.drifted}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
+from dataclasses import replace
+from functools import cached_property
 from uuid import UUID
 
+from brainkit.answering import make_llm
+from brainkit.answering.judge import LLMJudge, notes_to_judge
 from brainkit.embedding import Embedder
-from brainkit.gate import Gate, make_gate
+from brainkit.errors import CertificateError, SettingsError
+from brainkit.gate import Gate, make_gate, read_certificate
+from brainkit.gate.judging import NoteReader
+from brainkit.gate.refitting import restored
+from brainkit.gate.sufficiency import SUFFICIENCY
 from brainkit.ingestion import open_models
 from brainkit.retrieval import Filters, Recall, RetrievalSettings, Searcher
 from brainkit.scrub import Scrubber
@@ -15,12 +24,26 @@ from brainkit.store import Database, DocumentStore, LabelStore, QueryLog
 from brainkit.store.naming import document_ids, document_names, document_texts
 
 
+def configured_gate(name: str, embedder: str, settings: Settings) -> Gate:
+    """The gate called ``name`` with the language model of the settings, for the one gate that asks it.
+
+    Raises:
+        SettingsError: there is no such gate, or it needs a language model and none is set.
+    """
+    llm = make_llm(settings)
+    if name == SUFFICIENCY and llm is None:
+        raise SettingsError(
+            "The sufficiency gate asks a language model, and BOR_LLM_BASE_URL is not set: give it, such as "
+            "http://127.0.0.1:11434/v1 for Ollama, and BOR_LLM_MODEL, or choose another BOR_GATE."
+        )
+    return make_gate(name, embedder, f"{llm.model}, {llm.context} tokens" if llm else "")
+
+
 class Parts:
     """Holds the open parts; the chapters of ``Brain`` stand on it."""
 
     def __init__(self, settings: Settings, database: Database, embedder: Embedder, scrubber: Scrubber) -> None:
         self.settings = settings
-        self.log_failures = 0
         self._database = database
         self._configured = embedder
         self._scrubber = scrubber
@@ -28,6 +51,16 @@ class Parts:
         self._labels = LabelStore(database)
         self._query_log = QueryLog(database)
         self._choose_model()
+
+    @property
+    def judge_calls(self) -> int:
+        """Number of calls to the language model for the sufficiency gate since the brain was opened."""
+        return self._reader.calls if self._reader else 0
+
+    @property
+    def log_failures(self) -> int:
+        """Number of replies that could not be written into the log since the brain was opened."""
+        return self._query_log.failures
 
     def document_names(self) -> dict[str, tuple[UUID, ...]]:
         """Every name a label, citation or exclude may use, with the ids it stands for."""
@@ -56,7 +89,7 @@ class Parts:
         self._models = open_models(self._database, self.settings, self._configured, patient=patient)
         kind, embedder, vectors = self._models.serving
         given, s = self.settings.model_fields_set, self.settings
-        self.gate: Gate = make_gate(s.gate if "gate" in given else default_gate(kind), kind)
+        self.gate: Gate = self._make_gate(s.gate if "gate" in given else default_gate(kind))
         self.retrieval = RetrievalSettings.parse(s.retrieval if "retrieval" in given else default_retrieval(kind))
         self._searcher = Searcher(
             self._database,
@@ -66,6 +99,30 @@ class Parts:
             rerank_url=self.settings.rerank_url or "",
             rerank_key=self.settings.rerank_key.get_secret_value() if self.settings.rerank_key else "",
         )
+
+    def _shipped_gate(self, name: str) -> Gate:
+        return configured_gate(name, self._models.serving.kind, self.settings)
+
+    def _make_gate(self, name: str) -> Gate:
+        """A gate, with the coefficients that its certificate holds if they were fitted for the model in use."""
+        gate, identity = self._shipped_gate(name), self._models.serving.vectors.identity
+        with contextlib.suppress(CertificateError, ValueError, KeyError, TypeError, AttributeError):
+            certificate = read_certificate(self.settings.home, name)
+            model = certificate.fingerprint.get("embedding model") if certificate else None
+            if certificate and certificate.fitted and identity and model == identity.fingerprint:
+                return restored(gate, certificate.fitted)
+        return gate
+
+    @cached_property
+    def _reader(self) -> NoteReader | None:
+        """Has the language model read notes for the sufficiency gate; None without one."""
+        llm = make_llm(self.settings)
+        return NoteReader(LLMJudge(llm), lambda recall: notes_to_judge(recall, llm.context)) if llm else None
+
+    def _judged(self, recall: Recall) -> Recall:
+        """With the language model's judgement in its evidence, which is asked for when a gate looks at it."""
+        reader = self._reader
+        return replace(recall, measured=lambda: reader.judged(recall)) if reader else recall
 
     def _recall(
         self,

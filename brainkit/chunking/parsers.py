@@ -9,7 +9,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.node_parser.interface import IdFuncCallable
 from llama_index.core.node_parser.node_utils import build_nodes_from_splits
-from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.schema import BaseNode, Document, MetadataMode, TextNode
 
 from brainkit.chunking.chunk import chunk
 from brainkit.settings import CHUNK_CAP_CHARS
@@ -41,6 +41,20 @@ class _Chunker(NodeParser):
                 piece.metadata = {"heading": part.heading}
             made += built
         return made
+
+    def _postprocess_parsed_nodes(self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]) -> list[BaseNode]:
+        """LlamaIndex's own, which takes a wrong place for a text that its document repeats: that gets none here."""
+        repeated = [node for node in nodes if _stands_twice(node, parent_doc_map.get(node.ref_doc_id or ""))]
+        made = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
+        for node in repeated:
+            if isinstance(node, TextNode):
+                node.start_char_idx = node.end_char_idx = None
+        return made
+
+
+def _stands_twice(node: BaseNode, document: Document | None) -> bool:
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    return document is not None and document.text.find(text, document.text.find(text) + 1) >= 0
 
 
 class MarkdownChunker(_Chunker):

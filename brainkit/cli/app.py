@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from brainkit import __version__
-from brainkit.cli import asking, filling, knowing
-from brainkit.cli.labelling import labels_app
+from brainkit.cli import asking, calibrating, chatting, filling, knowing, labelling, notebooks, steering
 from brainkit.eval.command import app as eval_app
 
 app = typer.Typer(
@@ -40,8 +39,12 @@ app.command("embed", epilog="Example: brainkit embed --retry")(filling.embed)
 app.command("rescrub", epilog="Example: BOR_SCRUB_EMAIL=1 brainkit rescrub")(filling.rescrub)
 app.command("recall", epilog=asking.RECALL_EXAMPLES)(asking.recall)
 app.command("ask", epilog=asking.ASK_EXAMPLES)(asking.ask)
+app.command("chat", epilog=chatting.CHAT_EXAMPLES)(chatting.chat)
+app.command("steer", epilog=steering.STEER_EXAMPLES)(steering.steer)
 app.command("status", epilog="Example: brainkit status --documents")(knowing.status)
-app.command("calibrate", epilog=asking.CALIBRATE_EXAMPLES)(asking.calibrate)
-app.command("doctor", epilog="Example: BOR_EMBEDDER=ollama brainkit doctor")(knowing.doctor)
-app.add_typer(labels_app, name="labels")
+app.command("calibrate", epilog=calibrating.CALIBRATE_EXAMPLES)(calibrating.calibrate)
+app.command("doctor", epilog="Example: BOR_EMBEDDER=ollama brainkit doctor --probe")(knowing.doctor)
+app.command("notebooks", epilog=notebooks.NOTEBOOKS_EXAMPLE)(notebooks.notebooks)
+app.command("feedback", epilog=labelling.FEEDBACK_EXAMPLES)(labelling.feedback)
+app.add_typer(labelling.labels_app, name="labels")
 app.add_typer(eval_app, name="eval")

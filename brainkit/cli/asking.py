@@ -1,15 +1,13 @@
-"""``brainkit recall``, ``ask`` and ``calibrate``: question the brain, and set its threshold."""
+"""``brainkit recall`` and ``ask``: question the brain."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from brainkit.cli.screen import Progress, fail_on_error, open_brain, print_json
+from brainkit.cli.screen import fail_on_error, open_brain, print_json, remarks, without_controls
 
 if TYPE_CHECKING:
     from brainkit.retrieval import Recall
@@ -28,16 +26,6 @@ Examples:
 
   brainkit ask "Which port does Paperless listen on?" --json
 """
-CALIBRATE_EXAMPLES = """
-Examples:
-
-  brainkit calibrate --labels questions.jsonl
-
-  brainkit calibrate --alpha 0.05 --gate evidence
-
-Exit codes: 0 certified, 2 wrong use or labels, 5 too few labels (the gate stays as it was).
-"""
-INFEASIBLE = 5
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Only = Annotated[list[str] | None, typer.Option(help="Only such documents; may be repeated.")]
 Question = Annotated[str, typer.Argument(help="What you want to know.")]
@@ -122,32 +110,7 @@ def ask(question: Question, as_json: Json = False) -> None:
     if as_json:
         print_json(reply.to_dict())
         return
-    typer.echo(reply.text)
-    typer.echo(f"\n({reply.decision.reason})", err=True)
-
-
-@fail_on_error
-def calibrate(
-    labels: Annotated[
-        Path | None, typer.Option(help="Labelled questions (JSON lines); kept for the next time.")
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Highest share of false answers, between 0 and 1.")] = 0.1,
-    delta: Annotated[float, typer.Option(help="Probability that the promise is wrong, between 0 and 1.")] = 0.1,
-    gate: Annotated[str | None, typer.Option(help="Gate instead of BOR_GATE.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Set the threshold so that false answers stay rare, with a guarantee, from labelled questions."""
-    with open_brain() as brain, Progress() as progress:
-        certificate = brain.calibrate(labels, alpha, delta, gate, progress=progress)
-    if as_json:
-        print_json(certificate.to_dict())
-    else:
-        typer.echo(certificate.promise())
-        if certificate.feasible:
-            table = Table("stratum", "questions", "answered", "95 % interval", "certified")
-            for name, rate in certificate.strata.items():
-                interval = f"{rate.low:.0%} to {rate.high:.0%}"
-                table.add_row(name, str(rate.n), str(rate.answered), interval, "yes" if rate.covered else "no")
-            Console().print(table)
-            typer.echo(f"Threshold of the {certificate.gate} gate: {certificate.threshold:.4f}, stored.")
-    raise typer.Exit(0 if certificate.feasible else INFEASIBLE)
+    typer.echo(without_controls(reply.text))
+    for remark in remarks(reply):
+        typer.echo(remark, err=True)
+    typer.echo(f"\n({reply.decision.reason})\nreply {reply.id}", err=True)

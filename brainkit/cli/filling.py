@@ -39,22 +39,31 @@ def import_(
     embed: Annotated[
         bool, typer.Option(help="Compute vectors at once; without, notes are found by words only.")
     ] = True,
+    refresh: Annotated[
+        bool, typer.Option(help="Make the certificate anew from the stored labels, if the notes changed.")
+    ] = True,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name every file.")] = False,
     as_json: Json = False,
 ) -> None:
     """Bring the brain up to date with folders of notes; what did not change is not read again."""
+    waiting, stale = 0, False
     with Progress() as progress:
         if dry_run and (report := preview_import(paths, git_log=git_log, progress=progress)):
             pass
         else:
             with open_brain() as brain:
                 report = brain.import_paths(
-                    paths, prune, embed=embed, git_log=git_log, dry_run=dry_run, progress=progress
+                    paths, prune, embed=embed, git_log=git_log, dry_run=dry_run, refresh=refresh, progress=progress
                 )
+                waiting, stale = len(brain.reviews()), brain.stale()
     if as_json:
-        print_json(report.to_dict())
+        print_json({**report.to_dict(), "labels_in_review": waiting, "certificate_stale": stale})
     else:
         _show(report, verbose=verbose)
+        if waiting:
+            typer.echo(f"{waiting} labels wait for a decision: `brainkit labels review` lists them.")
+        if stale:
+            typer.echo("The certificate is stale: `brainkit calibrate --refresh` makes it anew.")
     embedded = embed and not dry_run
     raise typer.Exit(0 if report.complete or (not embedded and not report.failed) else INCOMPLETE)
 

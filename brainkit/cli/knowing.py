@@ -34,7 +34,11 @@ def status(
     data["index"] = _index(data["index"])[1]
     data["models"] = [_model(model) for model in data["models"]]
     for key, value in data.items():
-        if isinstance(value, dict):
+        if value is None:
+            continue
+        if key == "drift":
+            shown = f"{'yes' if value['drifted'] else 'no'} (p = {value['p']:.2g}, {value['n']} questions)"
+        elif isinstance(value, dict):
             shown = ", ".join(f"{number} {name}" for name, number in value.items()) or "none"
         else:
             shown = ", ".join(value) if isinstance(value, list) else value
@@ -57,7 +61,10 @@ def _index(index: dict[str, Any]) -> tuple[bool, str]:
 
 
 @fail_on_error
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    probe: Annotated[bool, typer.Option("--probe", help="Also ask the embedder and the language model.")] = False,
+    as_json: Json = False,
+) -> None:
     """Check settings, database, schema, embedder and threshold; say what to do about each fault."""
     settings = Settings()
     checks = [
@@ -67,6 +74,7 @@ def doctor(as_json: Json = False) -> None:
     try:
         with open_brain(settings) as brain:
             checks += _parts(brain.status())
+            checks += brain.probe() if probe else []
     except BrainkitError as error:
         checks.append((type(error).__name__, False, str(error)))
     broken = any(not passed for name, passed, _ in checks if name != "threshold")

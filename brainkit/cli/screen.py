@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from rich.progress import Progress as RichProgress
 from brainkit.errors import BrainkitError
 
 if TYPE_CHECKING:
+    from brainkit.answering import Reply
     from brainkit.brain import Brain
     from brainkit.settings import Settings
 
@@ -27,6 +29,7 @@ LABELS = {
     "history": "reading commits",
     "rescrub": "scrubbing again",
     "embed": "embedding chunks",
+    "index": "building the index",
     "ask": "asking questions",
     "calibrate": "measuring evidence",
 }
@@ -92,6 +95,21 @@ def open_brain(settings: Settings | None = None) -> Brain:
     from brainkit.brain import Brain
 
     return Brain.open(settings)
+
+
+def without_controls(text: str) -> str:
+    """A text that a terminal only shows: no escape sequence, no control but line break and tab, no turned direction."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", text)
+
+
+def remarks(reply: Reply) -> list[str]:
+    """What a reader must know beside a reply's text, a line each."""
+    removed = reply.removed_citations
+    return [
+        *([f"in none of the given notes: {', '.join(reply.unsupported)}"] if reply.unsupported else []),
+        *([f"citations of documents it did not have, taken out: {removed}"] if removed else []),
+        *([reply.note] if reply.note else []),
+    ]
 
 
 def print_json(data: Any) -> None:

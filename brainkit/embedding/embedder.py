@@ -125,6 +125,11 @@ class Embedder:
         return self._identity or self._patient(lambda: self._found_out(self._fence))
 
     @property
+    def window_tokens(self) -> int | None:
+        """Tokens the model reads at once; longer texts are read in windows. None: there is no limit to heed here."""
+        return self._profile.window_tokens
+
+    @property
     def base(self) -> BaseEmbedding:
         """The same vectors as a LlamaIndex embedding: prefixes, windows and checks included; a failure raises."""
         from brainkit.embedding.adapter import EmbedderEmbedding

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,3 +93,18 @@ class Host:
 def in_turn(hosts: Sequence[Host]) -> list[Host]:
     """All hosts in their order, those that rest last."""
     return sorted(hosts, key=lambda host: host.resting)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address, with or without a scheme, is this machine's own, where a proxy has no business.
+
+    Example:
+        >>> is_loopback("http://localhost:11434"), is_loopback("127.0.0.1:8080"), is_loopback("http://192.0.2.7")
+        (True, True, False)
+    """
+    host = urlsplit(url if "://" in url else f"//{url}").hostname or "localhost"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from ollama import ResponseError
 from brainkit.embedding.cache import cache_file
 from brainkit.embedding.embedder import Embedder
 from brainkit.embedding.fence import Service
-from brainkit.embedding.hosts import Host
+from brainkit.embedding.hosts import Host, is_loopback
 from brainkit.embedding.hurry import QUERY_SECONDS
 from brainkit.embedding.profiles import profile_of
 from brainkit.errors import SettingsError
@@ -144,21 +143,6 @@ def addresses(urls: str) -> list[str]:
         ['http://eule:11434', 'http://amsel:11434']
     """
     return [url.strip() for url in urls.split(",") if url.strip()]
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address, with or without a scheme, is this machine's own, where a proxy has no business.
-
-    Example:
-        >>> is_loopback("http://localhost:11434"), is_loopback("127.0.0.1:8080"), is_loopback("http://192.0.2.7")
-        (True, True, False)
-    """
-    host = urlsplit(url if "://" in url else f"//{url}").hostname or "localhost"
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-    return address.is_loopback or address.is_unspecified
 
 
 def _checked_url(url: str, variable: str, example: str) -> str:

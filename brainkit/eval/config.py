@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from brainkit.errors import UsageError
 from brainkit.gate import GATES
+from brainkit.gate.gates import gate_names
 from brainkit.retrieval import RetrievalSettings
 
 METRICS = ("nDCG@10", "recall@10", "MRR@10", "hit@2")
@@ -71,9 +72,10 @@ def load_config(file: Path, corpus: Path | None = None, labels: Path | None = No
     if main not in settings:
         raise UsageError(f"{file}: main = {main!r} is none of [settings]: {', '.join(settings) or 'it is empty'}")
     gates, gate = data.list("gates", GATES), data.text("gate", "score")
+    known = gate_names()
     for name in (*gates, gate):
-        if name not in GATES:
-            raise UsageError(f"{file}: gate {name!r} is none of {', '.join(GATES)}")
+        if name not in known:
+            raise UsageError(f"{file}: gate {name!r} is none of {', '.join(known)}")
     floors = data.table("floors")
     floors.only(frozenset(METRICS))
     planted = file.with_name("planted-fake-secrets.jsonl")

@@ -25,7 +25,11 @@ def write_files(outcome: Outcome, labels: Sequence[Label], out: Path) -> Path:
     lines = [json.dumps(row, ensure_ascii=False) for row in _results(outcome, labels)]
     (folder / "results.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     (folder / "summary.json").write_text(json.dumps(outcome.to_dict(), indent=2) + "\n", "utf-8")
-    times = {"seconds": rounded(outcome.seconds), "ms_per_question": {s.name: s.milliseconds for s in outcome.settings}}
+    times: dict[str, Any] = {
+        "seconds": rounded(outcome.seconds),
+        "ms_per_question": {s.name: s.milliseconds for s in outcome.settings},
+        "judge_calls": outcome.judge_calls,
+    }
     (folder / "timings.json").write_text(json.dumps(times, indent=2) + "\n", "utf-8")
     (folder / "report.md").write_text(markdown(outcome, labels, PICTURE), "utf-8")
     _point_at(out / "latest", folder)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from brainkit.gate import Certificate, CrossFit
+from brainkit.eval.selective import Bin, Figure, GateQuality
+from brainkit.gate import Certificate, Count, CrossFit
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Check(NamedTuple):
@@ -28,6 +29,7 @@ class RankedQuestion:
         first_relevant: rank of the first relevant document from 1; 0 if it was not found.
         top: paths of the first ten documents.
         milliseconds: of the recall, the embedding of the question included.
+        in_context: whether a relevant document is among those an answer is given; None where it was not looked at.
     """
 
     label: str
@@ -36,6 +38,7 @@ class RankedQuestion:
     first_relevant: int
     top: tuple[str, ...]
     milliseconds: float
+    in_context: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,16 @@ class SettingResult:
 
 @dataclass(frozen=True)
 class GateResult:
-    """One gate: cross-fitted rates, AUROC over all labelled questions (None with one kind only), its score of each."""
+    """One gate: cross-fitted rates, AUROC over all labelled questions (None with one kind only), its score of each.
+
+    ``quality`` holds its other figures.
+    """
 
     name: str
     fit: CrossFit
     auroc: float | None
     scores: Mapping[str, float] = field(repr=False)
+    quality: GateQuality | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class Outcome:
     imported: bool
     complete: bool
     seconds: Mapping[str, float]
+    judge_calls: int = 0
 
     @property
     def passed(self) -> int:
@@ -109,9 +117,10 @@ class Outcome:
         return next(setting for setting in self.settings if setting.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        """summary.json: the same for the same input, so without times."""
+        """summary.json: the same for the same input, so without times and what the database counts."""
         certificate = self.certificate.to_dict()
-        certificate.pop("created")
+        for passing in ("created", "since", "corpus"):
+            certificate.pop(passing)
         return {
             "schema": SCHEMA,
             "verdict": {"passed": self.passed, "failed": self.failed, "complete": self.complete},
@@ -148,16 +157,39 @@ def rounded_or_none(value: float | None) -> float | None:
 
 
 def _gate_dict(gate: GateResult) -> dict[str, Any]:
-    def count(x: Any) -> dict[str, Any]:
-        low, high = x.interval
-        return {"x": x.x, "n": x.n, "low": round(low, 6), "high": round(high, 6)}
-
-    return {
+    found: dict[str, Any] = {
         "name": gate.name,
         "auroc": rounded_or_none(gate.auroc),
         "feasible": gate.fit.feasible,
         "thresholds": [c.threshold for c in gate.fit.calibrations],
-        "answered": count(gate.fit.answered),
-        "false_answers": count(gate.fit.false_answers),
-        "strata": {name: count(value) for name, value in gate.fit.strata.items()},
+        "answered": _count_dict(gate.fit.answered),
+        "false_answers": _count_dict(gate.fit.false_answers),
+        "strata": {name: _count_dict(value) for name, value in gate.fit.strata.items()},
+    }
+    if gate.quality:
+        found |= {
+            "figures": {name: _figure_dict(figure) for name, figure in gate.quality.figures.items()},
+            "replies": gate.quality.truthfulness._asdict(),
+            "wrong_context": _count_dict(gate.quality.wrong_context),
+            "reliability": [_bin_dict(one) for one in gate.quality.bins],
+        }
+    return found
+
+
+def _count_dict(count: Count) -> dict[str, Any]:
+    low, high = count.interval
+    return {"x": count.x, "n": count.n, "low": round(low, 6), "high": round(high, 6)}
+
+
+def _figure_dict(figure: Figure) -> dict[str, Any]:
+    low, high = figure.interval or (None, None)
+    return {"value": rounded_or_none(figure.value), "low": rounded_or_none(low), "high": rounded_or_none(high)}
+
+
+def _bin_dict(one: Bin) -> dict[str, Any]:
+    return {
+        "from": one.low,
+        "to": one.high,
+        "mean_score": round(one.mean, 6),
+        "answerable": _count_dict(one.answerable),
     }

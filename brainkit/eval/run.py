@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from brainkit.brain import Brain
+from brainkit.brain.parts import configured_gate
 from brainkit.embedding.cache import cache_file
 from brainkit.errors import LabelsError
 from brainkit.eval.checks import run_checks
@@ -20,8 +21,11 @@ from brainkit.eval.metrics import parse_metric
 from brainkit.eval.outcome import Hardness, Outcome, RankedQuestion, SettingResult
 from brainkit.eval.stats import auroc
 from brainkit.gate import LabelledEvidence, certify, gather
+from brainkit.gate.judging import JudgedEvidence
+from brainkit.gate.sufficiency import SUFFICIENCY
 from brainkit.ingestion import ImportReport
 from brainkit.labels import Label, check, load, scrubbed
+from brainkit.retrieval import Recall, RetrievalSettings, context_documents
 from brainkit.scrub import Scrubber
 from brainkit.settings import Settings
 
@@ -60,10 +64,14 @@ def run(settings: Settings, config: EvalConfig, progress: Progress | None = None
     Raises:
         LabelsError: the labels do not fit the corpus, or none is answerable; the message lists the first faults.
         UsageError: the corpus is not there.
+        SettingsError: a gate to compare needs a language model, and none is set.
+        LLMUnavailableError: that model does not answer.
     """
     labels = load_labels(settings, config)
     if not any(label.answerable for label in labels):
         raise LabelsError(f"{config.labels}: holds no answerable question, so there is nothing to find")
+    for name in config.gates:
+        configured_gate(name, settings.embedder, settings)
     started = time.perf_counter()
     with Brain.open(eval_home(settings, config)) as brain:
         opened = time.perf_counter()
@@ -76,10 +84,14 @@ def run(settings: Settings, config: EvalConfig, progress: Progress | None = None
         ranked = _rank(brain, labels, config, progress)
         results = [_mean(name, str(retrieval), ranked) for name, retrieval in config.settings.items()]
         labelled = gather(labels, brain.evidence, progress)
-        gates = [judge_gate(name, labels, labelled, brain.settings.embedder, config) for name in config.gates]
+        if SUFFICIENCY in config.gates:
+            _judge(labelled if config.gate == SUFFICIENCY else [one for one in labelled if not one.hidden], progress)
+        astray = {row.label for row in ranked if row.in_context is False}
+        gates = [judge_gate(name, labels, labelled, brain.settings.embedder, config, astray) for name in config.gates]
         certificate = certify(
-            brain.gate, labelled, alpha=config.alpha, delta=config.delta, fingerprint=brain.fingerprint()
-        )
+            brain.gate, labelled, alpha=config.alpha, delta=config.delta, fingerprint=brain.fingerprint(),
+            corpus=brain.corpus(),
+        )  # fmt: skip
         if certificate.feasible:
             brain.keep_certificate(certificate)
         finished = time.perf_counter()
@@ -100,6 +112,7 @@ def run(settings: Settings, config: EvalConfig, progress: Progress | None = None
             import_line=_import_line(report),
             imported=bool(report.changed or report.embedded),
             complete=report.complete,
+            judge_calls=brain.judge_calls,
             seconds={"open": opened - started, "import": imported - opened, "ask": finished - imported},
         )
 
@@ -115,12 +128,30 @@ def _rank(brain: Brain, labels: Sequence[Label], config: EvalConfig, progress: P
             paths = [_name(document.path, document.source, label.grades) for document in recall.documents]
             hits = [place for place, path in enumerate(paths, 1) if path in label.grades]
             values = {str(metric): metric(paths, label.grades) for metric in metrics}
+            given = _relevant_given(recall, label.grades) if name == config.main else None
             found.append(
-                RankedQuestion(label.id, name, values, hits[0] if hits else 0, tuple(paths[:DEPTH]), recall.latency_ms)
+                RankedQuestion(
+                    label.id, name, values, hits[0] if hits else 0, tuple(paths[:DEPTH]), recall.latency_ms, given
+                )
             )
         if progress:
             progress("ask", number, len(asked))
     return found
+
+
+def _judge(labelled: Sequence[LabelledEvidence], progress: Progress | None) -> None:
+    """Have the language model read the notes of each question, which takes a while."""
+    for number, item in enumerate(labelled, 1):
+        if isinstance(item.evidence, JudgedEvidence):
+            item.evidence.sufficiency  # noqa: B018 - kept in the evidence
+        if progress:
+            progress("judge", number, len(labelled))
+
+
+def _relevant_given(recall: Recall, grades: Mapping[str, int]) -> bool:
+    """Whether a relevant document, or a near-copy of one, is among those an answer is given."""
+    given = context_documents(recall, RetrievalSettings.parse(recall.settings).docs)
+    return any(_name(one.path, one.source, grades) in grades for first, also in given for one in (first, *also))
 
 
 def _name(path: str, source: str, grades: Mapping[str, int]) -> str:

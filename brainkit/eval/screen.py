@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from brainkit.eval.outcome import Outcome
-from brainkit.eval.report import gate_rows, hardness_line, settings_rows, threshold_line, verdict
+from brainkit.eval.report import figure_rows, gate_rows, hardness_line, settings_rows, threshold_line, verdict
 
 
 def show(outcome: Outcome, folder: Path, console: Console) -> None:
@@ -22,6 +22,7 @@ def show(outcome: Outcome, folder: Path, console: Console) -> None:
     console.print(_table(settings_rows(outcome), "Retrieval settings"))
     title = "Gates, cross-fitted: % answered, then % false answers by stratum (95 % interval)"
     console.print(_table(gate_rows(outcome, counts=False), title))
+    console.print(_table(figure_rows(outcome, intervals=False), "Gates, how good scores and decisions are"))
     say(threshold_line(outcome))
     say(hardness_line(outcome))
     for check in outcome.checks:

@@ -113,6 +113,27 @@ def exact_threshold(scores: Iterable[float], alpha: float, delta: float) -> Cali
     return Calibration(threshold, n, k, alpha, delta, labels_needed(alpha, delta))
 
 
+def joint_threshold(strata: Iterable[Iterable[float]], alpha: float, delta: float) -> Calibration:
+    """The lowest threshold that holds for every one of several kinds of unanswerable question at once.
+
+    With confidence 1 - ``delta`` *none* of the kinds has more than the share ``alpha`` of false answers. It is the
+    highest of the kinds' own thresholds, each at the whole ``delta``: nothing is divided among them. For let t_s be the
+    threshold below which kind s breaks its promise, and m the kind with the highest of these. If any kind is broken,
+    the threshold lies below t_m, then so does m's own, which is never above it; and that happens at most with
+    probability ``delta``. (An intersection-union test, Berger 1982, doi:10.1080/00401706.1982.10487790, walked down the
+    thresholds in a fixed sequence.)
+
+    Returns:
+        The calibration of the kind that sets the threshold; infeasible, with the fewest labels, if one has too few.
+
+    Example:
+        >>> joint_threshold([[i / 100 for i in range(38)], [0.2] * 22], alpha=0.1, delta=0.1).n
+        38
+    """
+    found = [exact_threshold(scores, alpha, delta) for scores in strata] or [exact_threshold((), alpha, delta)]
+    return max(found, key=lambda one: (not one.feasible, -one.n if one.threshold is None else one.threshold))
+
+
 def clopper_pearson(x: int, n: int, confidence: float = 0.95) -> Interval:
     """Exact interval of a share of which ``x`` out of ``n`` were seen; (0, 1) for n = 0.
 

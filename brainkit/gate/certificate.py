@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from brainkit.errors import CertificateError
+from brainkit.gate.outlook import Outlook
+from brainkit.gate.promise import promise
 
 FORMAT = 1
-_NAMES = {
-    "missing_note": "things your notes do not hold",
-    "off_topic": "things far from your notes",
-    "missing_detail": "details missing from an existing note",
-    "false_premise": "things that are not so",
-    "unspecified": "unanswerable questions without a kind",
-}
+SAMPLE = 200
+"""Scores of each kind that a certificate keeps at most."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class StratumRate:
         low: lower end of the exact 95 % interval of the rate.
         high: upper end.
         covered: whether the exact binomial test certifies the stratum at this threshold.
-        missing: labels that would at least be needed to cover it (0 when covered, or when more would not help).
+        missing: further labels that are expected to cover it (0 when covered, or when more would not help).
     """
 
     n: int
@@ -61,6 +58,15 @@ class Certificate:
         answered: how many of them are answered at the threshold.
         strata: rates by stratum.
         fingerprint: what the threshold is only good for, by part.
+        joint: whether the promise is of every stratum at once, rather than of each.
+        basis: ``labels``, or what a mere estimate was made from.
+        corpus: state of the notes it was made with, see ``corpus_state``.
+        since: when the first certificate under this fingerprint was made, ISO 8601, UTC.
+        fitted: what the gate's own fit left, see ``refit``; None for the shipped coefficients.
+        passed: ids of the unanswerable labels that were answered at the threshold.
+        answerable_scores: some of their scores, sorted, at most ``SAMPLE``, spread evenly.
+        unanswerable_scores: the same.
+        outlook: what more labels would buy; not in the file.
         created: ISO 8601, UTC.
     """
 
@@ -75,12 +81,26 @@ class Certificate:
     answered: int
     strata: Mapping[str, StratumRate]
     fingerprint: Mapping[str, str]
+    joint: bool = False
+    basis: str = "labels"
+    corpus: str = ""
+    since: str = ""
+    fitted: Mapping[str, Any] | None = field(default=None, repr=False)
+    passed: tuple[str, ...] = ()
+    answerable_scores: tuple[float, ...] = field(default=(), repr=False)
+    unanswerable_scores: tuple[float, ...] = field(default=(), repr=False)
+    outlook: tuple[Outlook, ...] = field(default=(), compare=False, repr=False)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     @property
     def feasible(self) -> bool:
-        """Whether there were labels enough for a threshold."""
+        """Whether there were questions enough for a threshold."""
         return self.threshold is not None
+
+    @property
+    def certified(self) -> bool:
+        """Whether the promise holds; False for an estimate, which has a threshold and no promise."""
+        return self.feasible and self.basis == "labels"
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -88,27 +108,8 @@ class Certificate:
         return tuple(name for name, rate in self.strata.items() if rate.covered)
 
     def promise(self) -> str:
-        """The certificate in words."""
-        share, confidence = f"{100 * self.alpha:g}%", f"{100 * (1 - self.delta):g}%"
-        if not self.feasible:
-            missing = max(0, self.needed - self.n)
-            return (
-                f"Not certified: {self.n} unanswerable questions are too few for at most {share} false answers with "
-                f"{confidence} confidence; {missing} more would do (an answerable label with its document gives one)."
-            )
-        covered = " and ".join(_NAMES.get(name, name) for name in self.covers)
-        asked = f"questions about {covered}" if covered else "unanswerable questions like those labelled, all together"
-        text = f"Of {asked}, at most {share} get an answer, with {confidence} confidence"
-        if self.answerable:
-            text += f"; {self.answered / self.answerable:.0%} of those your notes can answer are answered"
-        alone = "" if covered else " by themselves"
-        left = [
-            f"{_NAMES.get(name, name)} are not covered{alone} ({rate.answered} of {rate.n} were answered"
-            + (f"; {rate.missing} more such labels could do)" if rate.missing else ")")
-            for name, rate in self.strata.items()
-            if not rate.covered
-        ]
-        return " ".join(f"{part[0].upper()}{part[1:]}." for part in (text, *left))
+        """The certificate in one sentence."""
+        return promise(self)
 
     def mismatch(self, fingerprint: Mapping[str, str]) -> list[str]:
         """Parts in which a brain differs from the one this certificate was made for."""
@@ -116,8 +117,19 @@ class Certificate:
         return [key for key in keys if self.fingerprint.get(key) != fingerprint.get(key)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as in the file."""
-        return {"format": FORMAT, **asdict(self), "feasible": self.feasible, "covers": list(self.covers)}
+        """Plain data: what is in the file, the outlook, and the promise in words."""
+        return {
+            **self._kept(),
+            "outlook": [one._asdict() for one in self.outlook],
+            "promise": self.promise(),
+        }
+
+    def _kept(self) -> dict[str, Any]:
+        """What the file holds."""
+        data = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        del data["outlook"]
+        derived = {"feasible": self.feasible, "certified": self.certified, "covers": list(self.covers)}
+        return {"format": FORMAT, **data, **derived}
 
     def save(self, path: Path) -> None:
         """Write the file at once or not at all.
@@ -128,7 +140,7 @@ class Certificate:
         part = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n", "utf-8")
+            part.write_text(json.dumps(self._kept(), indent=2, sort_keys=True) + "\n", "utf-8")
             part.replace(path)
         except OSError as error:
             raise CertificateError(f"{path} cannot be written: {error.strerror or error}") from error
@@ -148,13 +160,15 @@ class Certificate:
                 raise CertificateError(
                     f"{path.name} was written by another version of brainkit: run `brainkit calibrate`"
                 )
-            for derived in ("feasible", "covers"):
+            for derived in ("feasible", "certified", "covers"):
                 data.pop(derived, None)
+            for name in ("passed", "answerable_scores", "unanswerable_scores"):
+                data[name] = tuple(data.get(name, ()))
             data["strata"] = {name: StratumRate(**rate) for name, rate in data["strata"].items()}
             data["fingerprint"] = dict(data["fingerprint"])
             certificate = cls(**data)
-            certificate.promise()  # computes with the numbers: what is none shows here, not at a question
-            usable = certificate._plausible()
+            # The promise computes with the numbers: what is none shows here, not at a question.
+            usable = certificate._plausible() and bool(certificate.promise())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise CertificateError(
                 f"{path.name} cannot be read ({type(error).__name__}): run `brainkit calibrate`"
@@ -166,6 +180,8 @@ class Certificate:
     def _plausible(self) -> bool:
         """Whether the numbers can have come from a calibration; none is a bool in disguise."""
         numbers = [self.alpha, self.delta, *([] if self.threshold is None else [self.threshold])]
+        numbers += [*self.answerable_scores, *self.unanswerable_scores]
+        datetime.fromisoformat(self.since or self.created)
         counts = [self.n, self.k + 1, self.needed, self.answerable, self.answered]
         return (
             all(type(value) in {int, float} and math.isfinite(value) for value in numbers)
@@ -174,7 +190,7 @@ class Certificate:
             and 0 < self.delta < 1
             and self.k <= self.n
             and self.answered <= self.answerable
-            and isinstance(self.created, str)
+            and all(isinstance(text, str) for text in (self.created, self.basis, self.corpus, self.since, *self.passed))
             and str(self.fingerprint.get("gate", "")).split(" ")[0] == self.gate
         )
 

@@ -11,6 +11,7 @@ from scipy.special import expit, log_expit
 from brainkit.errors import LabelsError
 from brainkit.gate.gates import LATE_FEATURES, PLAIN_FEATURES, EvidenceGate
 from brainkit.gate.labelled import LabelledEvidence
+from brainkit.gate.sufficiency import SUFFICIENCY, SufficiencyGate
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 REGULARISATION = 0.02
@@ -33,8 +34,7 @@ def fit_evidence(labelled: Sequence[LabelledEvidence], features: Sequence[str] =
     sign = np.array([-1.0 if item.stratum else 1.0 for item in labelled])
     if len(set(sign.tolist())) < 2:
         raise LabelsError("the evidence gate needs answerable and unanswerable questions to be fitted")
-    late = any(item.evidence.passage_match for item in labelled)
-    features = features or (LATE_FEATURES if late else PLAIN_FEATURES)
+    features = features or _features(labelled)
     values = np.array([[float(getattr(item.evidence, name)) for name in features] for item in labelled])
     mean, spread = values.mean(0), values.std(0)
     spread[spread == 0] = 1.0
@@ -57,3 +57,27 @@ def fit_evidence(labelled: Sequence[LabelledEvidence], features: Sequence[str] =
     intercept = float(found[0] - (weights * mean).sum())
     rounded = (round(float(weight), 6) for weight in weights)
     return EvidenceGate(round(intercept, 6), dict(zip(features, rounded, strict=True)))
+
+
+def fit_sufficiency(labelled: Sequence[LabelledEvidence], judge: str = "") -> SufficiencyGate:
+    """A sufficiency gate for these questions, its language model's log-odds weighed like any other feature.
+
+    The model is asked once for each question. Unlike for the evidence gate, those with a missing detail belong among
+    them: that is what it can tell.
+
+    Args:
+        labelled: evidence with a language model's judgement, see ``NoteReader``.
+        judge: name of the language model.
+
+    Raises:
+        LabelsError: answerable or unanswerable questions are missing.
+        LLMUnavailableError: the model does not answer.
+    """
+    fitted = fit_evidence(labelled, (*_features(labelled), SUFFICIENCY))
+    weights = dict(fitted.coefficients)
+    weight = weights.pop(SUFFICIENCY)
+    return SufficiencyGate(EvidenceGate(fitted.intercept, weights), judge, weight)
+
+
+def _features(labelled: Sequence[LabelledEvidence]) -> tuple[str, ...]:
+    return LATE_FEATURES if any(item.evidence.passage_match for item in labelled) else PLAIN_FEATURES

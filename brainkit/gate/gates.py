@@ -11,9 +11,12 @@ from importlib import resources
 from typing import Any, Final, Protocol
 
 from brainkit.errors import SettingsError
+from brainkit.gate.plugins import plugin_gate, plugin_names
+from brainkit.gate.sufficiency import SUFFICIENCY, UNCALIBRATED, SufficiencyGate
 from brainkit.retrieval import Evidence
 
 GATES: Final = ("seed", "cosine", "score", "evidence")
+"""Those that need nothing but the evidence; there is ``sufficiency`` too, and what other packages bring."""
 
 
 class Gate(Protocol):
@@ -86,11 +89,13 @@ class EvidenceGate:
     Attributes:
         intercept: of the linear part.
         coefficients: by feature, none negative; a feature that is not named counts nothing.
+        probability: says to those who compare gates that the score is one.
     """
 
     intercept: float
     coefficients: Mapping[str, float]
     name: str = "evidence"
+    probability: bool = True
 
     @property
     def version(self) -> str:
@@ -101,9 +106,12 @@ class EvidenceGate:
         """Fitted probability that the question is answerable, 0..1; 0 when nothing was found."""
         if evidence.best_cosine == -1.0 and not evidence.lexical_hits:
             return 0.0
+        return 1 / (1 + math.exp(-max(-500.0, min(500.0, self.linear(evidence)))))
+
+    def linear(self, evidence: Evidence) -> float:
+        """The log-odds behind the score."""
         values = (weight * float(getattr(evidence, name)) for name, weight in self.coefficients.items())
-        linear = math.fsum((self.intercept, *values))
-        return 1 / (1 + math.exp(-max(-500.0, min(500.0, linear))))
+        return math.fsum((self.intercept, *values))
 
 
 @lru_cache(maxsize=1)
@@ -113,24 +121,42 @@ def shipped() -> Mapping[str, Any]:
     return dict(json.loads(text))
 
 
-def make_gate(name: str, embedder: str) -> Gate:
-    """The gate called ``name``, for vectors of ``embedder`` (a value of BOR_EMBEDDER).
+def gate_names() -> list[str]:
+    """Names of all gates there are: brainkit's own, then those of other packages."""
+    own = [*GATES, SUFFICIENCY]
+    return [*own, *(name for name in plugin_names() if name not in own)]
+
+
+def make_gate(name: str, embedder: str, judge: str = "") -> Gate:
+    """The gate called ``name``; brainkit's own are looked at first, then those of other packages.
+
+    Args:
+        name: one of ``gate_names()``.
+        embedder: whose vectors it sees (a value of BOR_EMBEDDER).
+        judge: the language model that ``sufficiency`` asks; part of that gate's version.
 
     Raises:
-        SettingsError: there is no such gate.
+        SettingsError: there is no such gate, or another package's does not work.
     """
     simple: dict[str, Gate] = {"seed": SeedGate(), "cosine": CosineGate(), "score": ScoreGate()}
     if name in simple:
         return simple[name]
-    if name != "evidence":
-        raise SettingsError(f"BOR_GATE = {name!r} is not allowed: give one of {', '.join(GATES)}")
-    fitted = _fitted(embedder)["evidence"]
-    return EvidenceGate(fitted["intercept"], fitted["coefficients"])
+    if name in {"evidence", SUFFICIENCY}:
+        fitted = _fitted(embedder)["evidence"]
+        evidence = EvidenceGate(fitted["intercept"], fitted["coefficients"])
+        return evidence if name == "evidence" else SufficiencyGate(evidence, judge)
+    if name in plugin_names():
+        return plugin_gate(name, embedder)
+    raise SettingsError(f"BOR_GATE = {name!r} is not allowed: give one of {', '.join(gate_names())}")
 
 
 def shipped_threshold(gate: str, embedder: str) -> float:
-    """The threshold used when there is no certificate."""
-    return float(_fitted(embedder)["thresholds"][gate])
+    """The threshold used when there is no certificate; of a gate of another package, its own."""
+    if gate == SUFFICIENCY:
+        return UNCALIBRATED
+    if gate in GATES:
+        return float(_fitted(embedder)["thresholds"][gate])
+    return float(plugin_gate(gate, embedder).default_threshold)
 
 
 def _fitted(embedder: str) -> Mapping[str, Any]:

@@ -33,6 +33,8 @@ MOST_TERMS: Final = 64
 """Terms of a question beyond this many are not looked up: a pasted page is not a question."""
 MOST_ROWS: Final = 20_000
 """Terms are looked up from the rarest on, at least two, until they match so many chunks; all count in the scores."""
+MOST_COMPLETED: Final = 1_000
+"""Chunks, the best by the terms looked up, whose scores are completed by the others."""
 
 
 class Candidates(NamedTuple):
@@ -142,7 +144,9 @@ _RANKS: Final = {
     "ts_rank_cd": "(select ts_rank_cd(l.tsv, {any}) from lexemes l where l.chunk_id = w.chunk_id)",
 }
 _ANY: Final = "(select string_agg(distinct query::text, ' | ')::tsquery from asked)"
-_FIRST: Final = "(select %(lexical)s where not exists (select from asked where not wanted))"
+_FIRST: Final = """
+  (select case when exists (select from asked where not wanted) then greatest(%(completed)s, %(lexical)s)
+               else %(lexical)s end)"""
 # What the terms not looked up can add to a chunk is bounded: one that falls behind by more cannot be among the first.
 _ENOUGH: Final = """
   coalesce((select bm25 from matches order by bm25 desc limit 1 offset greatest(%(lexical)s - 1, 0)), 0)
@@ -223,6 +227,7 @@ def search(
         "b": B,
         "k1p": K1 + 1,
         "rows": MOST_ROWS,
+        "completed": MOST_COMPLETED,
         "exclude": list(exclude),
         "lexical": settings.lexical if lexical else 0,
         "k": settings.k,

@@ -68,7 +68,7 @@ class HybridRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         more = {"filters": self._filters} if self._filters else {}
-        return [_node(chunk) for chunk in self._recall(query_bundle.query_str, **more).chunks]
+        return [chunk_node(chunk) for chunk in self._recall(query_bundle.query_str, **more).chunks]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -165,7 +165,8 @@ def _document_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     return {name: metadata[name] for name in ("source", "path", "title") if name in metadata}
 
 
-def _node(chunk: RecalledChunk) -> NodeWithScore:
+def chunk_node(chunk: RecalledChunk) -> NodeWithScore:
+    """A found chunk as LlamaIndex sees it."""
     metadata = {
         "source": chunk.source,
         "path": chunk.document_path,

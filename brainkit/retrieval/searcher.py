@@ -31,7 +31,7 @@ REMEMBERED = 1024
 """Questions whose embedding is kept: the gate, the suggestions and an evaluation ask the same ones again."""
 INDEX_SECONDS = 60.0
 """So often is looked whether the vectors have an index now."""
-MOST_CHARS = 20_000
+MOST_CHARS = 4_000
 """Characters of a question that are looked at: a pasted book is not a question."""
 log = logging.getLogger(__name__)
 

@@ -23,6 +23,8 @@ POSTGRES_NEEDED = 17
 PGVECTOR_NEEDED = (0, 8)
 POOL_SIZE = 8
 CONNECT_SECONDS = 30.0
+PATIENCE_SECONDS = 3.0
+"""After so long without a connection it is found out whether the pool is busy or the server gone."""
 FULL_BYTES = 16 << 20
 """Less space than one segment of the write-ahead log takes: PostgreSQL then stops."""
 
@@ -57,6 +59,7 @@ class Database:
                 min_size=1,
                 max_size=POOL_SIZE,
                 timeout=CONNECT_SECONDS,
+                reconnect_timeout=PATIENCE_SECONDS,  # then the next question tries anew, and need not wait its turn
                 configure=_configure,
                 check=self._check,
                 kwargs={"autocommit": True},
@@ -90,7 +93,12 @@ class Database:
         if self._pool.closed:
             raise DatabaseError(f"the database ({self.address}) was closed: open the brain again")
         try:
-            with self._pool.connection() as connection:
+            with contextlib.ExitStack() as stack:
+                try:
+                    connection = stack.enter_context(self._pool.connection(PATIENCE_SECONDS))
+                except PoolTimeout:
+                    psycopg.connect(self._conninfo, connect_timeout=int(PATIENCE_SECONDS)).close()
+                    connection = stack.enter_context(self._pool.connection())
                 yield connection
         except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
             if self.server is not None:

@@ -43,10 +43,12 @@ def _labels_and_questions(connection: Connection, change: Callable[[str], str], 
         return value
 
     changed = 0
-    for key, label in connection.execute("select id, label from labels").fetchall():
+    for key, label, review in connection.execute("select id, label, review from labels").fetchall():
         new_label = {**deep(label), "id": label.get("id", key)}
-        if new_label != label:
-            connection.execute("update labels set label = %s where id = %s", (Jsonb(new_label), key))
+        if new_label != label or change(review) != review:
+            connection.execute(
+                "update labels set (label, review) = (%s, %s) where id = %s", (Jsonb(new_label), change(review), key)
+            )
             changed += 1
     for key, question, sources in connection.execute("select id, question, sources from query_log").fetchall():
         new = [change(question), deep(sources)]

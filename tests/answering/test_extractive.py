@@ -189,6 +189,7 @@ def test_an_answer_without_anything_to_quote_is_a_deflection():
 
 def test_to_dict_is_plain_data():
     data = reply_of("Eaton", document(UPS)).to_dict()
+    assert data.pop("id")
     assert data == {
         "question": "Eaton",
         "text": "[lab/ups.md]\n  The cellar UPS is an Eaton 5P.",
@@ -197,6 +198,12 @@ def test_to_dict_is_plain_data():
         "suggestions": [],
         "decision": {"answer": True, "score": 0.5, "threshold": 0.4, "gate": "score", "reason": "certified: ..."},
         "degraded": "",
+        "model": "",
+        "note": "",
+        "cut": False,
+        "unsupported": [],
+        "removed_citations": 0,
+        "usage": None,
     }
 
 

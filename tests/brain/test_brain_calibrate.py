@@ -8,67 +8,15 @@ import pytest
 
 from brainkit import Label
 from brainkit.errors import LabelsError, UsageError
-from brainkit.gate import shipped_threshold
+from brainkit.gate import refitting, shipped_threshold
 from brainkit.settings import default_retrieval
 
 SHIPPED = shipped_threshold("score", "wordllama")
 TOKEN = "gh" + "p_" + "A9b8C7d6E5f4G3h2I1j0K9l8M7n6O5p4Q3r2"
-THINGS = [
-    "piano",
-    "lawnmower",
-    "aquarium",
-    "telescope",
-    "motorcycle",
-    "trampoline",
-    "microscope",
-    "accordion",
-    "hammock",
-    "greenhouse",
-    "snowboard",
-    "typewriter",
-    "barometer",
-    "chandelier",
-    "wheelbarrow",
-    "saxophone",
-    "dishwasher",
-    "beehive",
-    "tractor",
-    "fireplace",
-    "sailboat",
-    "drone",
-    "chessboard",
-    "turntable",
-    "printer",
-    "bicycle",
-    "freezer",
-    "kayak",
-    "tent",
-    "violin",
-]
 
 
 def question_about(thing):
     return f"What did the {thing} cost?"
-
-
-@pytest.fixture
-def things(tmp_path):
-    """A folder ``things`` with a note on each."""
-    folder = tmp_path / "things"
-    folder.mkdir()
-    for number, thing in enumerate(THINGS):
-        text = f"# {thing.title()}\n\nThe {thing} cost {100 + number} euro. It stands in room {number} of the house.\n"
-        (folder / f"{thing}.md").write_text(text, "utf-8")
-    return folder
-
-
-@pytest.fixture
-def labels():
-    """An answerable label about each thing, as dicts."""
-    return [
-        {"id": thing, "question": question_about(thing), "answerable": True, "relevant": [{"doc": f"{thing}.md"}]}
-        for thing in THINGS
-    ]
 
 
 @pytest.fixture
@@ -94,8 +42,9 @@ def test_answerable_labels_alone_certify_missing_notes(brain, labels, tmp_path):
     assert certificate.covers == ("missing_note",)
     assert told[-1] == ("calibrate", 30, 30)
 
-    hidden = [brain.evidence(question_about(thing), [f"{thing}.md"]).best_score for thing in THINGS]
-    shown = [brain.evidence(question_about(thing)).best_score for thing in THINGS]
+    things = [label["id"] for label in labels]
+    hidden = [brain.evidence(question_about(thing), [f"{thing}.md"]).best_score for thing in things]
+    shown = [brain.evidence(question_about(thing)).best_score for thing in things]
     assert certificate.threshold == math.nextafter(max(hidden), math.inf)
     assert certificate.answered == sum(score > max(hidden) for score in shown) >= 20
 
@@ -211,6 +160,59 @@ def test_labels_hold_no_secret(brain, labels, database_url):
     text = json.dumps(stored(database_url))
     assert TOKEN not in text
     assert text.count("[REDACTED:") == 5
+
+
+# A fit of one's own
+
+
+def test_half_of_the_labels_fit_the_gate_and_the_others_set_its_threshold(open_brain, things, labels, monkeypatch):
+    brain = open_brain(gate="evidence")
+    brain.import_paths([things])
+    shipped = brain.gate
+    with pytest.raises(LabelsError, match=r"30 labels are too few .* 300"):
+        brain.calibrate(labels, refit=True)
+    assert brain.certificate() is None
+    monkeypatch.setattr(refitting, "ENOUGH", 30)
+    certificate = brain.calibrate(labels, alpha=0.3, refit=True)
+    fitted = set(certificate.fitted["labels"])
+    assert 8 <= len(fitted) <= 22
+    assert certificate.n == certificate.answerable == 30 - len(fitted)
+    assert brain.gate != shipped
+    # What the other half sees is what the coefficients of the one half give; sklearn is the oracle in tests/gate.
+    first = next(label for label in labels if label["id"] not in fitted)
+    evidence = brain.evidence(first["question"])
+    kept = certificate.fitted
+    linear = kept["intercept"] + sum(weight * getattr(evidence, name) for name, weight in kept["coefficients"].items())
+    decision = brain.decide(first["question"])
+    assert decision.score == pytest.approx(1 / (1 + math.exp(-linear)))
+    assert decision.reason.startswith("certified: evidence ")
+    again = open_brain(gate="evidence")
+    assert again.gate == brain.gate
+    assert again.decide(first["question"]).reason == decision.reason
+    refreshed = again.refresh().certificate
+    assert (refreshed.n, refreshed.fitted) == (certificate.n, certificate.fitted)
+    whole = again.calibrate(alpha=0.3)  # the shipped coefficients again, and every label
+    assert (whole.n, whole.fitted, again.gate) == (30, None, shipped)
+    with pytest.raises(UsageError, match="score gate has nothing to fit"):
+        again.calibrate(gate="score", refit=True)
+
+
+def test_a_fit_for_another_model_or_one_that_is_damaged_is_not_used(open_brain, things, labels, tmp_path, monkeypatch):
+    brain = open_brain(gate="evidence")
+    brain.import_paths([things])
+    shipped = brain.gate
+    monkeypatch.setattr(refitting, "ENOUGH", 30)
+    brain.calibrate(labels, alpha=0.3, refit=True)
+    file = tmp_path / "home" / "certificate-evidence.json"
+    whole = json.loads(file.read_text("utf-8"))
+    for fitted in ({}, {"intercept": "x"}, {**whole["fitted"], "coefficients": {"nonsense": 1}}, [1], "x"):
+        file.write_text(json.dumps({**whole, "fitted": fitted}), "utf-8")
+        assert open_brain(gate="evidence").gate == shipped
+    other = {**whole["fingerprint"], "embedding model": "another"}
+    file.write_text(json.dumps({**whole, "fingerprint": other}), "utf-8")
+    assert open_brain(gate="evidence").gate == shipped
+    file.write_text(json.dumps(whole), "utf-8")
+    assert open_brain(gate="evidence").gate != shipped
 
 
 # Whose certificate it is

@@ -3,9 +3,12 @@
 import asyncio
 
 import pytest
-from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
+from llama_index.core import VectorStoreIndex
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters, VectorStoreQuery, VectorStoreQueryMode
 
+from brainkit.embedding.wordllama import WordLlamaEmbedding
 from brainkit.errors import EmbedderUnavailableError
+from brainkit.retrieval import Filters
 
 NOTES = {
     "ups.md": "# UPS\n\nThe battery of the UPS was changed on 3 May 2024 by Jonas.\n",
@@ -55,6 +58,57 @@ def test_its_sparse_and_hybrid_modes_work_and_it_cannot_write(brain):
     assert {node.metadata["document_path"] for node in hybrid.nodes} == set(NOTES)
     with pytest.raises(Exception, match="view"):
         store.add([sparse.nodes[0].model_copy(update={"embedding": [0.0] * 256})])
+
+
+def test_hybrid_mode_begins_with_what_our_dense_channel_finds(brain):
+    hybrid = brain.as_vector_store().query(query(brain, VectorStoreQueryMode.HYBRID))
+    ours = brain.recall(QUESTION, 3, "dense(30)").chunks
+    assert hybrid.ids[:3] == [str(chunk.chunk_id) for chunk in ours]
+    assert hybrid.similarities[:3] == pytest.approx([chunk.cosine for chunk in ours], abs=1e-5)
+    assert len(set(hybrid.ids)) == len(hybrid.ids)
+
+
+def test_a_stock_index_finds_the_same_nodes_as_our_retriever_on_every_event_loop(brain):
+    ours = {node.node_id: node for node in brain.as_retriever("dense(30)", k=3).retrieve(QUESTION)}
+    index = VectorStoreIndex.from_vector_store(brain.as_vector_store(), embed_model=WordLlamaEmbedding())
+    stock = index.as_retriever(similarity_top_k=3)
+    found = [stock.retrieve(QUESTION), *(asyncio.run(stock.aretrieve(QUESTION)) for _ in range(2))]
+    for nodes in found:
+        assert [node.node_id for node in nodes] == list(ours)
+        for node in nodes:
+            same = ours[node.node_id]
+            assert (node.text, node.score) == (same.text, pytest.approx(same.metadata["cosine"], abs=1e-5))
+            assert node.metadata["ref_doc_id"] == same.node.ref_doc_id
+            for name in ("source", "title", "heading"):
+                assert node.metadata[name] == same.metadata[name]
+            assert node.node.start_char_idx is same.node.start_char_idx is None
+
+
+def test_filters_mean_the_same_in_both(brain):
+    filters = MetadataFilters(filters=[MetadataFilter(key="source", value="more")])
+    asked = query(brain, VectorStoreQueryMode.DEFAULT)
+    asked.filters = filters
+    assert brain.as_vector_store().query(asked).nodes == []
+    assert brain.as_retriever(filters=filters).retrieve(QUESTION) == []
+    filters.filters[0].value = "notes"
+    for given in (filters, Filters(source="notes", path="u*.md")):
+        nodes = brain.as_retriever("dense(30)", filters=given).retrieve(QUESTION)
+        assert nodes == asyncio.run(brain.as_retriever("dense(30)", filters=given).aretrieve(QUESTION))
+        assert len(nodes) == (3 if given is filters else 1)
+    assert set(brain.as_vector_store().query(asked).ids) == {
+        node.node_id for node in brain.as_retriever().retrieve("x")
+    }
+
+
+def test_ids_stay_while_the_text_does(brain, tmp_path):
+    def ids():
+        return {node.metadata["path"]: node.node_id for node in brain.as_retriever(k=9).retrieve(QUESTION)}
+
+    before = ids()
+    (tmp_path / "notes" / "nas.md").write_text("# NAS\n\nThe pool tank is gone.\n")
+    brain.import_paths([tmp_path / "notes"])
+    after = ids()
+    assert {path for path in NOTES if before[path] == after[path]} == set(NOTES) - {"nas.md"}
 
 
 def test_the_stock_store_follows_a_change_of_the_model(brain, open_brain):

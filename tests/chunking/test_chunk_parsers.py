@@ -13,7 +13,7 @@ from llama_index.core.schema import Document, MetadataMode
 import brainkit.chunking as chunking
 from brainkit.chunking import chunk
 
-TEXT = "# A\n\n" + "Some words about it. " * 90 + "\n\n## B\n\n" + "More words. " * 30
+TEXT = "# A\n\n" + " ".join(f"Some words on {n}." for n in range(120)) + "\n\n## B\n\n" + "More words. " * 30
 PARSERS = {
     "markdown": "MarkdownChunker",
     "yaml": "YamlChunker",
@@ -36,6 +36,16 @@ def test_nodes_are_the_chunks(form):
         assert after.prev_node.node_id == before.node_id
     for node in nodes:
         assert TEXT[node.start_char_idx : node.end_char_idx] == node.text
+
+
+def test_a_text_that_stands_twice_has_no_place():
+    text = "# A\n\n" + "intro. " * 40 + "See below: ## Port\n\n53\n\n" + "x y z " * 60 + "The end.\n"
+    nodes = chunking.MarkdownChunker(target=100).get_nodes_from_documents([Document(text=text, id_="d")])
+    places = [[at for at in range(len(text)) if text.startswith(node.text, at)] for node in nodes]
+    assert {len(found) > 1 for found in places} == {True, False}
+    for node, found in zip(nodes, places, strict=True):
+        assert node.start_char_idx == (found[0] if len(found) == 1 else None)
+        assert node.end_char_idx == (found[0] + len(node.text) if len(found) == 1 else None)
 
 
 def test_ids_are_stable_and_each_its_own():

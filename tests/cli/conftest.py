@@ -1,9 +1,17 @@
 """The command line, run in this process on a brain of its own."""
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
 from brainkit.cli.app import app
+
+THINGS = [
+    f"{colour} {thing}"
+    for colour in ("red", "blue", "old", "new", "big")
+    for thing in ("piano", "kayak", "tent", "drone", "violin")
+]
 
 
 @pytest.fixture
@@ -20,3 +28,24 @@ def run(database_url, tmp_path, monkeypatch):
         return result
 
     return command
+
+
+@pytest.fixture
+def thing_labels(tmp_path, run):
+    """Twenty-five notes in the brain, and a labels file about them."""
+    folder, file = tmp_path / "things", tmp_path / "things.jsonl"
+    folder.mkdir()
+    rows = []
+    for number, thing in enumerate(THINGS):
+        (folder / f"{thing}.md").write_text(f"# {thing}\n\nThe {thing} cost {number} euro.\n")
+        rows.append(
+            {
+                "id": thing,
+                "question": f"What did the {thing} cost?",
+                "answerable": True,
+                "relevant": [{"doc": f"{thing}.md", "quote": f"cost {number} euro"}],
+            }
+        )
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("import", folder)
+    return file

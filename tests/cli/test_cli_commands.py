@@ -9,12 +9,6 @@ import pytest
 import brainkit
 from brainkit.eval.command import app as eval_app
 
-THINGS = [
-    f"{colour} {thing}"
-    for colour in ("red", "blue", "old", "new", "big")
-    for thing in ("piano", "kayak", "tent", "drone", "violin")
-]
-
 
 @pytest.fixture
 def notes(tmp_path):
@@ -24,27 +18,6 @@ def notes(tmp_path):
     (folder / "dns.md").write_text("# DNS\n\n## Ports\n\nAdGuard listens on port 53. password: " + "Quark" + "2024!x\n")
     (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
     return folder
-
-
-@pytest.fixture
-def thing_labels(tmp_path, run):
-    """Twenty-five notes in the brain, and a labels file about them."""
-    folder, file = tmp_path / "things", tmp_path / "things.jsonl"
-    folder.mkdir()
-    rows = []
-    for number, thing in enumerate(THINGS):
-        (folder / f"{thing}.md").write_text(f"# {thing}\n\nThe {thing} cost {number} euro.\n")
-        rows.append(
-            {
-                "id": thing,
-                "question": f"What did the {thing} cost?",
-                "answerable": True,
-                "relevant": [{"doc": f"{thing}.md", "quote": f"cost {number} euro"}],
-            }
-        )
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run("import", folder)
-    return file
 
 
 def data(result):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from brainkit.embedding import fence, make_embedder
+from brainkit.embedding.hosts import is_loopback
 from brainkit.embedding.profiles import profile_of
-from brainkit.embedding.remote import is_loopback
 from brainkit.errors import DimensionMismatchError, EmbedderUnavailableError, EmbeddingError, SettingsError
 from brainkit.settings import Settings
 

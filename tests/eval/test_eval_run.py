@@ -13,6 +13,7 @@ from pathlib import Path
 import ir_measures
 import pytest
 from ir_measures import RR, R, Success, nDCG
+from llm_double import LLMReply
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
@@ -20,7 +21,8 @@ from typer.testing import CliRunner
 from brainkit import Brain, Settings
 from brainkit.eval.command import app
 from brainkit.eval.config import load_config
-from brainkit.eval.run import eval_home
+from brainkit.eval.run import _rank, eval_home
+from brainkit.labels import Label, Relevant
 
 ORACLES = {"nDCG@10": nDCG(dcg="log2") @ 10, "recall@10": R @ 10, "MRR@10": RR @ 10, "hit@2": Success @ 2}
 FILES = {"report.md", "results.jsonl", "scores.png", "summary.json", "timings.json"}
@@ -91,6 +93,7 @@ def test_the_screen_shows_settings_gates_threshold_and_place(runs):
         r"setting +nDCG@10 +recall@10 +MRR@10 +hit@2 +ms/question",
         r"gate +AUROC +answered +off topic +missing note +missing detail +false premise",
         *(rf"^ *{name} +0\." for name in ("dense", "lexical", "hybrid", "seed", "cosine", "evidence")),
+        r"gate +AURC +E-AURC +no-answer F1 +truthfulness +calibration error +wrong context",
         r"^Certified threshold of the score gate: 0\.\d{4} \(alpha 0\.3, delta 0\.1, n 28, k",
         r"^How hard the labels are: ", r"^Report: .*report\.md$",
     ):  # fmt: skip
@@ -114,8 +117,9 @@ def test_same_input_same_summary_to_the_byte(runs):
     assert one == two
     assert b"seconds" not in (runs[1][0] / "summary.json").read_bytes()
     times = json.loads((runs[1][0] / "timings.json").read_text())
-    assert set(times) == {"seconds", "ms_per_question"}
-    assert all(value > 0 for part in times.values() for value in part.values())
+    assert set(times) == {"seconds", "ms_per_question", "judge_calls"}
+    assert times["judge_calls"] == 0
+    assert all(value > 0 for part in ("seconds", "ms_per_question") for value in times[part].values())
 
 
 def test_the_picture_is_a_png(runs):
@@ -206,6 +210,45 @@ def test_gates_count_every_question_once_with_exact_intervals(found, runs):
             f"| {gate['name']} | {gate['auroc']:.3f} | {100 * x / n:.0f} ({100 * low:.0f}-{100 * high:.0f}) {x}/{n} |"
             in report
         )
+
+
+def test_figures_of_the_gates_are_those_of_the_decisions(found, runs):
+    summary, rows = found
+    report = (runs[1][1] / "report.md").read_text("utf-8")
+    assert summary["schema"] == 2
+    for gate in summary["gates"]:
+        deflected = 16 - gate["false_answers"]["x"]
+        missing = 24 - gate["answered"]["x"]
+        assert gate["figures"]["no-answer F1"]["value"] == pytest.approx(
+            2 * deflected / (deflected + missing + 16), abs=1e-6
+        )
+        wrong = gate["wrong_context"]
+        assert wrong["n"] == gate["answered"]["x"]
+        assert gate["replies"] == {
+            "accurate": gate["answered"]["x"] - wrong["x"] + deflected,
+            "missing": missing,
+            "incorrect": gate["false_answers"]["x"] + wrong["x"],
+        }
+        assert gate["figures"]["AUROC"]["value"] == gate["auroc"]
+        line = next(one for one in report.splitlines() if one.startswith(f"| {gate['name']} |") and ", " in one)
+        told = [figure[end] for figure in gate["figures"].values() for end in ("value", "low", "high")]
+        printed = [float(n) for n in re.findall(r"-?\d\.\d{3}", line)]
+        assert printed == pytest.approx([value for value in told if value is not None], abs=6e-4)
+    gates = {gate["name"]: gate for gate in summary["gates"]}
+    assert gates["cosine"]["reliability"] == []
+    assert sum(bar["answerable"]["n"] for bar in gates["evidence"]["reliability"]) == 40
+    mean = statistics.fmean(row["scores"]["evidence"] for row in rows.values())
+    bars = gates["evidence"]["reliability"]
+    assert sum(bar["mean_score"] * bar["answerable"]["n"] for bar in bars) / 40 == pytest.approx(mean, abs=1e-5)
+
+
+def test_an_answer_given_no_relevant_document_counts_as_wrong_context(small_eval, held):
+    config = load_config(small_eval / "settings.toml")
+    labels = [Label("a", "When did the Eaton get a new battery?", True, (Relevant("ups.md"),)),
+              Label("b", "When did the Eaton get a new battery?", True, (Relevant("bread.md"),))]  # fmt: skip
+    ranked = _rank(held[1], labels, config, None)
+    assert {(row.label, row.in_context) for row in ranked if row.setting == "hybrid"} == {("a", True), ("b", False)}
+    assert {row.in_context for row in ranked if row.setting != "hybrid"} == {None}
 
 
 def test_the_seed_rule_cannot_be_certified_where_all_questions_hit_a_word(found):
@@ -404,3 +447,33 @@ def test_ctrl_c_stops_with_130_and_the_next_run_goes_on(small_eval, held, tmp_pa
     assert out == ""
     assert not (tmp_path / "out").exists()
     run("--out", tmp_path / "out")
+
+
+# With a language model
+
+
+def test_the_sufficiency_gate_stands_in_the_comparison(run, runs, small_eval, tmp_path, llm):
+    """A model that knows which questions the notes answer, and a server that tells its probabilities."""
+    yes = {
+        row["question"]
+        for row in map(json.loads, (small_eval / "questions.jsonl").read_text().splitlines())
+        if row["answerable"]
+    }
+
+    def knows(body):
+        question = body["messages"][-1]["content"].rpartition("\n\nQuestion: ")[2].splitlines()[0]
+        return LLMReply(logprobs={"Yes": -0.1, "No": -2.4} if question in yes else {"Yes": -2.4, "No": -0.1})
+
+    llm.behave = knows
+    settings = tmp_path / "settings.toml"
+    settings.write_text((small_eval / "settings.toml").read_text().replace('"evidence"]', '"evidence", "sufficiency"]'))
+    where = ["--corpus", small_eval / "corpus", "--labels", small_eval / "questions.jsonl", "--settings", settings]
+    assert "BOR_LLM_BASE_URL is not set" in run(*where, "--out", tmp_path / "out", code=2).stderr
+    model = {"BOR_LLM_BASE_URL": llm.url, "BOR_LLM_MODEL": "double"}
+    data = json.loads(run(*where, "--json", "--out", tmp_path / "out", **model).stdout)
+    gates = {gate["name"]: gate for gate in data["gates"]}
+    assert gates["sufficiency"]["auroc"] == 1.0
+    assert gates["sufficiency"]["answered"]["x"] > gates["evidence"]["answered"]["x"]
+    assert len(llm.requests) == 40  # each question once; what is hidden sets no threshold of a gate that is not in use
+    times = json.loads((Path(data["report"]).parent / "timings.json").read_text())
+    assert times["judge_calls"] == 40

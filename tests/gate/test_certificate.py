@@ -9,6 +9,7 @@ import pytest
 
 from brainkit.errors import CertificateError
 from brainkit.gate import Certificate, LabelledEvidence, StratumRate, certify, make_gate
+from brainkit.gate.outlook import Outlook
 from brainkit.retrieval import Evidence
 
 CERTIFICATE = Certificate(
@@ -27,8 +28,31 @@ def test_what_is_saved_loads_again_to_the_last_digit(tmp_path):
     assert Certificate.load(path) == CERTIFICATE
     assert [p.name for p in path.parent.iterdir()] == ["certificate-score.json"]
     data = json.loads(path.read_text("utf-8"))
-    assert data == json.loads(json.dumps(CERTIFICATE.to_dict()))
-    assert (data["feasible"], data["covers"], data["format"]) == (True, ["missing_note"], 1)
+    assert (data["feasible"], data["certified"], data["covers"], data["format"]) == (True, True, ["missing_note"], 1)
+
+
+def test_the_file_keeps_what_is_needed_and_plain_data_say_more(tmp_path):
+    path = tmp_path / "c.json"
+    full = replace(
+        CERTIFICATE, joint=True, passed=("q1",), answerable_scores=(0.4, 0.5), outlook=(Outlook(38, 0.6),), corpus="9"
+    )
+    full.save(path)
+    assert Certificate.load(path) == full
+    assert Certificate.load(path).outlook == ()
+    said = json.loads(json.dumps(full.to_dict()))
+    assert said.pop("promise") == full.promise()
+    assert said.pop("outlook") == [{"more": 38, "answered": 0.6}]
+    assert said == json.loads(path.read_text("utf-8"))
+
+
+def test_a_file_from_before_the_new_fields_is_read(tmp_path):
+    path = tmp_path / "c.json"
+    CERTIFICATE.save(path)
+    data = json.loads(path.read_text("utf-8"))
+    for name in ("joint", "basis", "corpus", "since", "passed", "answerable_scores", "unanswerable_scores"):
+        del data[name]
+    path.write_text(json.dumps(data))
+    assert Certificate.load(path) == CERTIFICATE
 
 
 def test_saving_replaces_at_once_and_leaves_the_old_one_when_it_cannot(tmp_path, monkeypatch):
@@ -48,7 +72,7 @@ def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path):
         CERTIFICATE.save(tmp_path / "file" / "certificate.json")
 
 
-GOOD = CERTIFICATE.to_dict()
+GOOD = {k: v for k, v in CERTIFICATE.to_dict().items() if k not in {"promise", "outlook"}}
 DAMAGED = {
     "empty": "",
     "half": json.dumps(GOOD)[:200],
@@ -69,6 +93,8 @@ DAMAGED = {
     "alpha as text": json.dumps({**GOOD, "alpha": "small"}),
     "counts as text": json.dumps({**GOOD, "answered": "many"}),
     "strata as list": json.dumps({**GOOD, "strata": [1]}),
+    "scores not numbers": json.dumps({**GOOD, "answerable_scores": ["a"]}),
+    "basis as number": json.dumps({**GOOD, "basis": 3}),
     "stratum as number": json.dumps({**GOOD, "strata": {"off_topic": 3}}),
     "fingerprint as number": json.dumps({**GOOD, "fingerprint": 3}),
     "deep": "[" * 100_000,
@@ -98,19 +124,36 @@ def test_mismatch_names_the_parts_that_differ():
 def test_promise_in_words():
     assert CERTIFICATE.promise() == (
         "Of questions about things your notes do not hold, at most 10% get an answer, with 90% confidence; 55% of "
-        "those your notes can answer are answered. "
-        "Details missing from an existing note are not covered (8 of 20 were answered). "
-        "Things far from your notes are not covered (1 of 30 were answered; 8 more such labels could do)."
+        "those your notes can answer are answered; "
+        "details missing from an existing note are not covered (8 of 20 were answered); "
+        "things far from your notes are not covered (1 of 30 were answered): 8 more such labels would do if they fare "
+        "alike."
     )
 
 
 def test_promise_of_several_strata_and_odd_levels():
     covered = {name: replace(rate, covered=True) for name, rate in CERTIFICATE.strata.items()}
-    text = replace(CERTIFICATE, strata=covered, alpha=0.005, delta=0.07, answerable=0).promise()
-    assert text == (
-        "Of questions about details missing from an existing note and things your notes do not hold and things far "
-        "from your notes, at most 0.5% get an answer, with 93% confidence."
+    certificate = replace(CERTIFICATE, strata=covered, alpha=0.005, delta=0.07, answerable=0)
+    kinds = "details missing from an existing note, things your notes do not hold and things far from your notes"
+    assert certificate.promise() == f"Of questions about {kinds}, at most 0.5% get an answer, with 93% confidence."
+    together = replace(certificate, joint=True).promise()
+    assert together == f"Of questions about {kinds}, at most 0.5% of each kind get an answer, with 93% confidence."
+
+
+def test_promise_names_missing_details_though_nobody_labelled_one():
+    only = replace(CERTIFICATE, strata={"missing_note": CERTIFICATE.strata["missing_note"]})
+    # 22 labels without a false answer: the smallest number at .1 / .1
+    assert only.promise().endswith(
+        "details missing from an existing note are not covered: it takes 22 such labels at least."
     )
+
+
+def test_an_estimate_promises_nothing():
+    estimate = replace(CERTIFICATE, basis="20 drafted questions", strata={})
+    assert (estimate.feasible, estimate.certified, estimate.covers) == (True, False, ())
+    text = estimate.promise()
+    assert text.startswith("An estimate, not certified, from 20 drafted questions: of 38 such questions")
+    assert "confidence" not in text
 
 
 def test_promise_of_an_infeasible_one_says_what_is_missing():
@@ -119,6 +162,20 @@ def test_promise_of_an_infeasible_one_says_what_is_missing():
     assert few.promise() == (
         "Not certified: 15 unanswerable questions are too few for at most 10% false answers with 90% confidence; "
         "7 more would do (an answerable label with its document gives one)."
+    )
+
+
+def test_promise_of_an_infeasible_joint_one_names_what_every_kind_lacks():
+    few = replace(
+        CERTIFICATE, threshold=None, n=2, k=-1, joint=True, strata={
+            "missing_note": StratumRate(30, 0, 0, 0.12, covered=False),
+            "off_topic": StratumRate(2, 0, 0, 0.84, covered=False, missing=20),
+            "missing_detail": StratumRate(21, 0, 0, 0.16, covered=False, missing=1),
+        },
+    )  # fmt: skip
+    assert few.promise() == (
+        "Not certified: for at most 10% false answers of every kind with 90% confidence more labels are missing: "
+        "20 about things far from your notes and 1 about details missing from an existing note."
     )
 
 

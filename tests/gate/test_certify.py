@@ -15,8 +15,8 @@ def asked(stratum, *cosines, hidden=False):
     return [LabelledEvidence(f"{stratum}{i}", stratum, Evidence(best_cosine=c), hidden) for i, c in enumerate(cosines)]
 
 
-def made(labelled, alpha=0.1, delta=0.1):
-    return certify(GATE, labelled, alpha=alpha, delta=delta, fingerprint={"gate": "cosine"})
+def made(labelled, alpha=0.1, delta=0.1, **more):
+    return certify(GATE, labelled, alpha=alpha, delta=delta, fingerprint={"gate": "cosine"}, **more)
 
 
 def hundredths(n):
@@ -54,9 +54,10 @@ def test_other_strata_do_not_move_the_threshold_and_are_tested_at_it():
 
 
 def test_one_false_answer_of_many_needs_the_labels_of_the_tables():
+    # At 1 of 30, 38 labels (one tolerated) would bring 1.27 false answers, 52 (two tolerated) bring 1.73.
     labelled = asked("missing_note", *hundredths(22)) + asked("off_topic", 0.9, *[0.0] * 29)
     rate = made(labelled).strata["off_topic"]
-    assert (rate.answered, rate.covered, rate.missing) == (1, False, 38 - 30)
+    assert (rate.answered, rate.covered, rate.missing) == (1, False, 52 - 30)
 
 
 def test_hidden_and_written_missing_notes_count_alike():
@@ -68,7 +69,9 @@ def test_too_few_labels_give_no_threshold_and_cover_nothing():
     found = made(asked("missing_note", *hundredths(21)) + asked("off_topic", *[0.0] * 50) + asked("", 0.9))
     assert (found.feasible, found.threshold, found.k, found.covers) == (False, None, -1, ())
     assert (found.answerable, found.answered) == (1, 0)
-    assert {(r.answered, r.missing) for r in found.strata.values()} == {(0, 0)}
+    assert {name: (r.answered, r.missing) for name, r in found.strata.items()} == {
+        "missing_note": (0, 1), "off_topic": (0, 0),
+    }  # fmt: skip
 
 
 def test_without_any_label_nothing_is_certified():
@@ -83,18 +86,55 @@ def test_without_missing_notes_the_promise_is_of_the_mixture():
     assert (found.n, found.k, found.threshold) == (38, 1, math.nextafter(0.5, 1))
     assert found.covers == ()  # the threshold was set on both together: neither test by itself keeps its level
     assert found.promise().startswith(
-        "Of unanswerable questions like those labelled, all together, at most 10% get an answer, with 90% confidence."
+        "Of unanswerable questions like those labelled, all together, at most 10% get an answer, with 90% confidence;"
     )
-    assert "False_premise" not in found.promise()
-    assert "Things that are not so are not covered by themselves (0 of 8 were answered)." in found.promise()
+    assert "false_premise" not in found.promise()
+    assert "; things that are not so are not covered by themselves (0 of 8 were answered);" in found.promise()
 
 
 def test_a_single_other_stratum_is_certified_as_itself():
     found = made(asked("off_topic", *hundredths(22)))
     assert found.covers == ("off_topic",)
-    assert found.promise() == (
-        "Of questions about things far from your notes, at most 10% get an answer, with 90% confidence."
+    assert found.promise().startswith(
+        "Of questions about things far from your notes, at most 10% get an answer, with 90% confidence;"
     )
+
+
+def test_jointly_the_strictest_stratum_sets_the_threshold_and_all_are_covered():
+    labelled = asked("missing_note", *hundredths(22))  # by itself: just above .21
+    labelled += asked("missing_detail", *[c + 0.4 for c in hundredths(38)])  # above the second largest, .76
+    labelled += asked("off_topic", *[0.1] * 22) + asked("", 0.5, 0.8)
+    found = made(labelled, joint=True)
+    assert (found.threshold, found.n, found.k) == (math.nextafter(0.76, 1), 38, 1)
+    assert found.covers == ("missing_detail", "missing_note", "off_topic")
+    assert {name: r.answered for name, r in found.strata.items()} == {
+        "missing_detail": 1, "missing_note": 0, "off_topic": 0,
+    }  # fmt: skip
+    assert (found.answered, found.joint) == (1, True)
+
+
+def test_jointly_one_stratum_with_too_few_labels_is_enough_to_certify_nothing():
+    found = made(asked("missing_note", *hundredths(60)) + asked("off_topic", 0.1, 0.2), joint=True)
+    assert (found.feasible, found.n, found.covers) == (False, 2, ())
+    assert {name: r.missing for name, r in found.strata.items()} == {"missing_note": 0, "off_topic": 20}
+    assert not made([], joint=True).feasible
+
+
+def test_an_estimate_covers_nothing():
+    found = made(asked("missing_note", *hundredths(38), hidden=True), basis="38 drafted questions")
+    assert (found.threshold, found.certified, found.covers) == (math.nextafter(0.36, 1), False, ())
+
+
+def test_the_certificate_keeps_who_passed_and_a_sample_of_the_scores():
+    labelled = asked("missing_note", *hundredths(22)) + asked("off_topic", 0.9, *[0.0] * 29)
+    labelled += asked("missing_note", 0.15, hidden=True) + asked("", *[i / 1000 for i in range(1000)])
+    found = made(labelled)
+    assert found.passed == ("off_topic0",)  # a hidden form is no label to look after
+    assert len(found.answerable_scores) == 200
+    assert (found.answerable_scores[0], found.answerable_scores[-1]) == (0.0, 0.999)
+    gaps = {round(b - a, 3) for a, b in zip(found.answerable_scores, found.answerable_scores[1:], strict=False)}
+    assert gaps <= {0.005, 0.006}
+    assert found.unanswerable_scores == tuple(sorted([*hundredths(22), 0.9, *[0.0] * 29, 0.15]))
 
 
 def test_levels_out_of_range_are_refused():

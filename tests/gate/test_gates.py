@@ -137,7 +137,7 @@ def test_every_embedder_has_a_gate_and_a_finite_threshold(gate, embedder):
 
 def test_a_gate_of_another_name_is_refused_with_what_is_allowed():
     with pytest.raises(
-        SettingsError, match="BOR_GATE = 'sead' is not allowed: give one of seed, cosine, score, evidence"
+        SettingsError, match="BOR_GATE = 'sead' is not allowed: give one of seed, cosine, score, evidence, sufficiency"
     ):
         make_gate("sead", "minilm")
 

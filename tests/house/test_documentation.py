@@ -37,9 +37,10 @@ def readme():
 
 def test_the_commands_are_those_of_the_design():
     assert sorted(COMMANDS) == [
-        "brainkit ask", "brainkit calibrate", "brainkit doctor", "brainkit embed", "brainkit eval", "brainkit eval fit",
-        "brainkit import", "brainkit labels check", "brainkit recall", "brainkit rescrub",
-        "brainkit status",
+        "brainkit ask", "brainkit calibrate", "brainkit chat", "brainkit doctor", "brainkit embed", "brainkit eval",
+        "brainkit eval fit", "brainkit feedback", "brainkit import", "brainkit labels check",
+        "brainkit labels review", "brainkit notebooks", "brainkit recall", "brainkit rescrub", "brainkit status",
+        "brainkit steer",
     ]  # fmt: skip
 
 

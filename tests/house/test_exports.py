@@ -9,23 +9,26 @@ import pytest
 import brainkit
 
 EXPORTS = {
-    "brainkit": """Brain BrainkitError Certificate Decision Filters ImportReport Label Recall Reply RetrievalSettings
-        Settings __version__""",
-    "brainkit.answering": "Quote Reply Source deflection extract logged reply_to suggest",
+    "brainkit": """Brain BrainkitError Certificate Decision DeltaEvent DoneEvent Filters ImportReport Label Recall Reply
+        RetrievalSettings Settings ThinkingEvent __version__""",
+    "brainkit.answering": """DeltaEvent DoneEvent LLM Message Quote Reply Source Speaker Steering StreamEvent
+        ThinkingEvent Usage deflection extract iterate logged make_llm reply_to suggest""",
     "brainkit.brain": "",
     "brainkit.chunking": "Chunk JsonChunker MarkdownChunker PythonChunker TextChunker YamlChunker chunk",
     "brainkit.cli": "",
     "brainkit.embedding": """EmbedResult Embedder MiniLMEmbedding ModelIdentity TokenVectors WordLlamaEmbedding
         make_embedder""",
     "brainkit.eval": "",
-    "brainkit.gate": """Calibration Certificate Count CrossFit Decision EvidenceGate FEATURES GATES Gate Interval
-        LabelledEvidence Scored StratumRate Threshold allowed_false_answers certificate_file certify
-        clopper_pearson cross_fit decide exact_threshold gather labels_needed make_gate read_certificate
+    "brainkit.gate": """Calibration Certificate Count CrossFit Decision Drift EvidenceGate FEATURES GATES Gate Interval
+        LabelledEvidence Outlook Scored StratumRate Threshold allowed_false_answers certificate_file certify
+        clopper_pearson cross_fit decide drift exact_threshold gather joint_threshold labels_needed make_gate
+        other_brain read_certificate
         shipped_threshold threshold_in_force""",
+    "brainkit.gate.features": "FEATURES features",
     "brainkit.ingestion": """EmbedReport FileOutcome ImportReport Importer Model Models Preparer RescrubReport
         embed_pending list_models open_models preview rescrub""",
-    "brainkit.labels": """HiddenVariant Label Problem Relevant STRATA check given_labels hidden_variant load merge save
-        scrubbed""",
+    "brainkit.labels": """DRAFTS FEEDBACK HiddenVariant Label Problem Relevant Review STRATA Said Topic VERDICTS check
+        drafted given_labels hidden_variant label_of load merge save scrubbed settled topics verdict_of""",
     "brainkit.readers": """Block Document Format FoundFile Link Skipped TextScrubber blocks front_matter_end git_log
         parse_python read_all scan""",
     "brainkit.retrieval": """ChunkReranker ContextDocument Evidence Filters FullDocumentPostprocessor HybridRetriever
@@ -38,6 +41,8 @@ EXPORTS = {
     "brainkit.store.migrations": "",
     "brainkit.store.migrations.versions": "",
     "brainkit.store.server": "EmbeddedServer Programs",
+    "brainkit.widgets": """Calibrator Comparison Labeller NotebookProgress Workbench compare_gates logged_questions
+        open_workbench""",
 }
 
 

@@ -83,6 +83,22 @@ def test_in_python(home: Path, tmp_path: Path) -> None:
     assert done.stdout.strip().endswith("power.md")
 
 
+def test_for_llama_index_programs(home: Path, tmp_path: Path) -> None:
+    section = README.partition("## For LlamaIndex programs")[2].partition("\n## ")[0]
+    script = tmp_path / "llama.py"
+    script.write_text("\n".join(re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)), "utf-8")
+    run(home, sys.executable, "-m", "brainkit", "import", str(home / "notes"), BOR_HOME=str(home / ".my-brain"))
+    done = run(home, sys.executable, str(script))
+    assert done.returncode == 0, done.stderr
+    retrieved, *answered, sources, stock, heading, blank, password = done.stdout.splitlines()
+    assert retrieved.split()[0] == stock.split()[0] == "power.md"
+    assert 0 < float(stock.split()[1]) <= 1
+    assert "2025-06-14" in "".join(answered)
+    assert answered[-1].endswith("False")
+    assert sources == "['power.md']"
+    assert (heading, blank, password) == ("# NAS", "", "password: [REDACTED:password]")
+
+
 def test_the_label_example_is_a_label() -> None:
     from brainkit import Label
 

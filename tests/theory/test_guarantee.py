@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from brainkit.gate.calibration import clopper_pearson, exact_threshold
+from brainkit.gate.calibration import clopper_pearson, exact_threshold, joint_threshold
 
 pytestmark = pytest.mark.slow
 LEVELS = [(22, 0.1, 0.1), (60, 0.1, 0.1), (100, 0.05, 0.1), (100, 0.2, 0.05)]
@@ -51,3 +51,43 @@ def test_the_simulation_would_notice_the_naive_threshold(repeats):
     rng = np.random.default_rng(0)
     broken = sum(1 - np.quantile(rng.uniform(size=60), 0.9) > 0.1 for _ in range(repeats))
     assert clopper_pearson(broken, repeats, 0.999).low > 0.3
+
+
+JOINT = {
+    "one kind binds": ([0.0, -3.0, -3.0], [22, 60, 38]),
+    "all alike": ([0.0, 0.0, 0.0], [60, 60, 60]),
+    "few labels of the hardest": ([0.0, -0.5, 0.3], [100, 60, 22]),
+}
+
+
+@pytest.mark.parametrize(("means", "sizes"), JOINT.values(), ids=JOINT)
+@pytest.mark.parametrize("tied", [False, True])
+def test_jointly_any_of_the_kinds_breaks_its_promise_at_most_with_probability_delta(means, sizes, tied, repeats):
+    """At the whole delta each: no share of it is kept back for the number of kinds."""
+    rng = np.random.default_rng(sizes)
+    scores = np.round if tied else np.asarray  # rounded to whole numbers: many ties
+
+    def rate(threshold, mean):
+        return stats.norm.sf(np.ceil(threshold) - 0.5 if tied else threshold, mean)
+
+    broken = 0
+    for _ in range(repeats):
+        drawn = [scores(rng.normal(mean, size=size)) for mean, size in zip(means, sizes, strict=True)]
+        threshold = joint_threshold(drawn, 0.1, 0.1).threshold
+        broken += max(rate(threshold, mean) for mean in means) > 0.1
+    assert clopper_pearson(broken, repeats, 0.999).low <= 0.1
+    if not tied and means[1] == -3.0:  # the bound is met: with a share of delta for each it would be a third
+        expected = stats.binom.cdf(0, 22, 0.1)
+        low, high = clopper_pearson(broken, repeats, 0.999)
+        assert low <= expected <= high
+        assert low > 0.1 / 3
+
+
+def test_the_simulation_would_notice_thresholds_of_the_easiest_kind(repeats):
+    rng = np.random.default_rng(1)
+    broken = 0
+    for _ in range(repeats):
+        drawn = [rng.normal(mean, size=60) for mean in (0.0, 1.0)]
+        threshold = min(exact_threshold(scores, 0.1, 0.1).threshold for scores in drawn)
+        broken += stats.norm.sf(threshold, 1.0) > 0.1
+    assert clopper_pearson(broken, repeats, 0.999).low > 0.9
