@@ -90,13 +90,20 @@ def test_for_llama_index_programs(home: Path, tmp_path: Path) -> None:
     run(home, sys.executable, "-m", "brainkit", "import", str(home / "notes"), BOR_HOME=str(home / ".my-brain"))
     done = run(home, sys.executable, str(script))
     assert done.returncode == 0, done.stderr
-    retrieved, *answered, sources, stock, heading, blank, password = done.stdout.splitlines()
+    scrubbed = "password: [REDACTED:password]\n"
+    before, chat = done.stdout.split(scrubbed)
+    retrieved, *answered, sources, stock, heading, blank = before.splitlines()
     assert retrieved.split()[0] == stock.split()[0] == "power.md"
     assert 0 < float(stock.split()[1]) <= 1
     assert "2025-06-14" in "".join(answered)
     assert answered[-1].endswith("False")
     assert sources == "['power.md']"
-    assert (heading, blank, password) == ("# NAS", "", "password: [REDACTED:password]")
+    assert (heading, blank) == ("# NAS", "")
+    *told, followed, empty = chat.splitlines()
+    assert "2025-06-14" in "".join(told)
+    assert followed.startswith("And where did I buy it?")
+    assert "UPS battery" in followed
+    assert empty == "[]"
 
 
 def test_the_label_example_is_a_label() -> None:
