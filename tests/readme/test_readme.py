@@ -143,3 +143,34 @@ def test_the_main_job(home: Path, tmp_path: Path, request: pytest.FixtureRequest
     assert "nothing to import" in (tmp_path / "out" / "latest" / "report.md").read_text("utf-8").lower()
     if embedder == "minilm":
         assert first.returncode == 0, first.stdout
+
+
+def rows(first: str) -> dict[str, list[str]]:
+    """The rows of the README's table whose first column is headed so."""
+    table = README.partition(f"\n| {first} |")[2].partition("\n\n")[0]
+    cells = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
+    return {"": cells[0]} | {name: values for name, *values in cells[2:]}
+
+
+def test_the_figures_are_those_of_the_benchmark() -> None:
+    results = json.loads((ROOT / "eval/benchmarks/results/retrieval.json").read_text("utf-8"))
+    quality, names = rows("nDCG@10"), {"as it comes": "brainkit, +maxsim(10)", "without the reranker": "brainkit"}
+    sets = quality.pop("")
+    assert sets == list(results["sets"])
+    assert len(quality) == 10
+    for name, values in quality.items():
+        way = next((way for said, way in names.items() if said in name), name)
+        measured = {row["way"]: row["nDCG@10"] for row in results["sets"][sets[0]]}
+        assert way in measured
+        for given, value in zip(sets, values, strict=True):
+            (figure,) = (row["nDCG@10"] for row in results["sets"][given] if row["way"] == way)
+            assert float(value) == pytest.approx(figure, abs=0.0006)
+    cost = rows("chunks")
+    sizes = [int(size.replace(",", "")) for size in cost.pop("")]
+    measured_cost = {(row["size"], row["way"]): row["cpu_ms"] for row in results["cost"]}
+    assert sizes == sorted({size for size, _ in measured_cost})
+    for way, values in cost.items():
+        for size, value in zip(sizes, values + [""] * (len(sizes) - len(values)), strict=True):
+            assert float(value or "nan") == pytest.approx(
+                measured_cost.get((size, way), float("nan")), rel=0.005, abs=0.06, nan_ok=True
+            )
