@@ -66,9 +66,12 @@ large""",
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A running browser that can reach nothing but this machine."""
+    """A running browser that can reach nothing but this machine.
+
+    No longer than a module, since as long as it runs no other test can start an event loop.
+    """
     if not CHROMIUM:
         pytest.skip("there is no chromium: apt-get install -y chromium")
     from playwright.sync_api import sync_playwright
@@ -79,7 +82,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(
     chromium: Any, new_database: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SimpleNamespace]:

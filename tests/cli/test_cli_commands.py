@@ -218,7 +218,7 @@ def test_ask_answers_on_stdout_and_gives_its_reason_on_stderr(run, notes, monkey
     monkeypatch.setenv("BOR_RELEVANCE_THRESHOLD", "0.2")
     result = run("ask", "When was the UPS battery changed?")
     assert result.stdout == "[ups.md]\n  The battery was changed on 12 March 2024.\n"
-    assert re.fullmatch(r"\n\(BOR_RELEVANCE_THRESHOLD: score 0\.\d{3} >= 0\.200\)\n", result.stderr)
+    assert re.fullmatch(r"\n\(BOR_RELEVANCE_THRESHOLD: score 0\.\d{3} >= 0\.200\)\nreply [0-9a-f]{10}\n", result.stderr)
     reply = data(run("ask", "How do I bake sourdough bread?", "--json"))
     assert reply["deflected"] is True
     assert reply["text"].startswith("I haven't done anything like that")
