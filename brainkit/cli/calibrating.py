@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from brainkit.cli.screen import Progress, fail_on_error, open_brain, print_json
 from brainkit.errors import UsageError
@@ -76,14 +76,25 @@ def calibrate(
 def _show(certificate: Certificate, aside: Sequence[Review]) -> None:
     typer.echo(certificate.promise())
     if certificate.strata:
-        table = Table("stratum", "questions", "answered", "rate", "95 % interval", "certified", "more labels")
+        table = Table(
+            Column("stratum", no_wrap=True),
+            "questions",
+            "answered",
+            "rate",
+            "95 % interval",
+            "certified",
+            "more labels",
+        )
         for name, rate in certificate.strata.items():
             share = f"{rate.answered / rate.n:.0%}" if certificate.feasible else "-"
             interval = f"{rate.low:.0%} to {rate.high:.0%}" if certificate.feasible else "-"
             counts = str(rate.n), str(rate.answered) if certificate.feasible else "-"
             table.add_row(name, *counts, share, interval, "yes" if rate.covered else "no", str(rate.missing or "-"))
         Console().print(table)
+    now = certificate.answered / certificate.answerable if certificate.answerable else 0.0
     for more, answered in certificate.outlook:
+        if round(answered, 2) <= round(now, 2):  # labels that would buy nothing
+            continue
         typer.echo(
             f"Expected with {more} more unanswerable questions, hidden notes among them, if they are like these: "
             f"{answered:.0%} of the answerable ones answered."

@@ -61,7 +61,8 @@ def import_(
     else:
         _show(report, verbose=verbose)
         if waiting:
-            typer.echo(f"{waiting} labels wait for a decision: `brainkit labels review` lists them.")
+            wait = "label waits" if waiting == 1 else "labels wait"
+            typer.echo(f"{waiting} {wait} for a decision: `brainkit labels review` lists what is open.")
         if stale:
             typer.echo("The certificate is stale: `brainkit calibrate --refresh` makes it anew.")
     embedded = embed and not dry_run

@@ -38,6 +38,8 @@ def status(
             continue
         if key == "drift":
             shown = f"{'yes' if value['drifted'] else 'no'} (p = {value['p']:.2g}, {value['n']} questions)"
+        elif isinstance(value, bool):
+            shown = "yes" if value else "no"
         elif isinstance(value, dict):
             shown = ", ".join(f"{number} {name}" for name, number in value.items()) or "none"
         else:

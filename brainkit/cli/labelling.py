@@ -80,7 +80,7 @@ def review(
         return
     for one in waiting:
         typer.echo(f"{one.id}: {one.question}\n  {one.reason}")
-    typer.echo(f"{len(waiting)} labels wait for a decision")
+    typer.echo(f"{len(waiting)} {'label waits' if len(waiting) == 1 else 'labels wait'} for a decision")
 
 
 @fail_on_error
