@@ -57,7 +57,7 @@ def own_notes() -> list[str]:
 def test_the_two_commands_stand_first() -> None:
     first = blocks("sh")[0].splitlines()
     assert first[0].partition("  #")[0].strip() == "pip install -q uv && uv run python -m brainkit.eval"
-    assert first[1].partition("  #")[0].strip() == "uv run pytest"
+    assert first[1].partition("  #")[0].strip() == "uv run pytest -n 2 --dist loadfile"
 
 
 def test_own_notes(home: Path) -> None:

@@ -42,13 +42,15 @@ def with_data(home, owner):
     return found
 
 
-def test_a_users_server_lies_below_the_home(tmp_path, me, as_user):
-    found = layout.prepare(tmp_path, me)
-    assert found.state == tmp_path / "postgresql"
-    assert found.data(18) == tmp_path / "postgresql" / "pg18"
-    for folder in (found.state, found.socket, found.programs):
-        assert folder.is_relative_to(tmp_path)
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+def test_a_users_server_lies_below_the_home(me, as_user):
+    with tempfile.TemporaryDirectory(prefix="bk") as short:  # a longer one has its socket elsewhere
+        home = Path(short)
+        found = layout.prepare(home, me)
+        assert found.state == home / "postgresql"
+        assert found.data(18) == home / "postgresql" / "pg18"
+        for folder in (found.state, found.socket, found.programs):
+            assert folder.is_relative_to(home)
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_the_newest_data_count(tmp_path, me, as_user):
