@@ -49,9 +49,8 @@ def read_front_matter(block: str) -> FrontMatter:
     """The front matter in ``block`` (with its ``---`` lines). Broken front matter gives a note, never an error."""
     if len(block) > MAX_CHARS:
         return FrontMatter(note="front matter too long to be read")
-    body = block.split("\n", 1)[1].rstrip().removesuffix("---").removesuffix("...")
     try:
-        values = _parsed(body)
+        values = _parsed(_body(block))
     except (yaml.YAMLError, RecursionError, ValueError):
         return FrontMatter(note="invalid front matter: kept as text")
     if values in (None, ""):
@@ -67,6 +66,19 @@ def read_front_matter(block: str) -> FrontMatter:
         aliases=_list(lowered, ("aliases", "alias"), r",|\n", ""),
         language=_language(lowered.get("lang", lowered.get("language"))),
     )
+
+
+def front_matter_values(block: str) -> dict[str, object]:
+    """All values of a front matter by key in lower case, scalars as text; empty when it cannot be read."""
+    try:
+        values = _parsed(_body(block)) if len(block) <= MAX_CHARS else None
+    except (yaml.YAMLError, RecursionError, ValueError):
+        values = None
+    return {str(key).lower(): value for key, value in values.items()} if isinstance(values, dict) else {}
+
+
+def _body(block: str) -> str:
+    return block.split("\n", 1)[1].rstrip().removesuffix("---").removesuffix("...")
 
 
 def _language(value: object) -> str:

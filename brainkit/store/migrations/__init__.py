@@ -12,7 +12,7 @@ import psycopg
 
 from brainkit.errors import SchemaError
 
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 _HERE: Final = Path(__file__).parent
 _ALEMBIC: Final = threading.Lock()  # its context is one for the whole process
 
