@@ -88,6 +88,7 @@ class Double:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     first_token_at: float = 0.0
+    first_token_wall: float = 0.0  # seconds since 1970, to be compared with a browser
     closed: int = 0
 
     @property
@@ -162,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
             if reply.hang_after == number:
                 self._hang()
             if not number:
-                self.double.first_token_at = time.monotonic()
+                self.double.first_token_at, self.double.first_token_wall = time.monotonic(), time.time()
             choice = self._choice({name: text}, None)
             if reply.logprobs and body.get("logprobs") and not number:
                 choice["logprobs"] = self._logprobs(reply)

@@ -1,9 +1,9 @@
-"""Questions the notes can answer, made from headings and titles near a question that they cannot."""
+"""Questions the notes can answer, made from headings and titles: near a question that they cannot, or to begin with."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from brainkit.retrieval import Recall
@@ -26,10 +26,20 @@ def suggest(recall: Recall, language: str, passes: Callable[[str], bool], fallba
         passes: whether the gate answers a question.
         fallback: titles to fall back on when the weak hits give too few.
     """
+    return _passing(_topics(recall, fallback), language, passes)
+
+
+def starters(titles: Sequence[str], language: str, passes: Callable[[str], bool]) -> list[str]:
+    """Up to three questions to begin with, from titles spread over the notes, each checked to pass the gate."""
+    stride = max(1, len(titles) // MOST_TRIES)
+    return _passing((_topic(title, "") for title in dict.fromkeys(titles[stride // 2 :: stride])), language, passes)
+
+
+def _passing(topics: Iterable[str], language: str, passes: Callable[[str], bool]) -> list[str]:
     form = _FORM.get(language, _FORM["english"])
     found: list[str] = []
     tried: set[str] = set()
-    for topic in _topics(recall, fallback):
+    for topic in topics:
         if len(found) == WANTED or len(tried) == MOST_TRIES:
             break
         if topic in tried or not topic:

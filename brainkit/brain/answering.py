@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from brainkit.answering import LLM, DoneEvent, Message, Reply, Speaker, Steering, StreamEvent, iterate, make_llm
 from brainkit.answering.probing import Probe, probe_embedder, probe_llm
 from brainkit.answering.prompt import persona
+from brainkit.answering.suggestions import starters
 from brainkit.brain.asking import Asking
 from brainkit.gate import Decision
+from brainkit.store import detect_language
 
 if TYPE_CHECKING:
     from brainkit.answering.chat_engine import BrainChatEngine
@@ -23,6 +25,8 @@ SHORT_TERM_TOKENS = 3000
 class Answering(Asking):
     """What answers in words of its own, and remembers what was said before."""
 
+    _starters: tuple[object, list[str]] | None = None
+
     @cached_property
     def llm(self) -> LLM | None:
         """The language model that writes the answers; None without BOR_LLM_BASE_URL."""
@@ -31,7 +35,7 @@ class Answering(Asking):
     @cached_property
     def steering(self) -> Steering:
         """The owner's own words to the model."""
-        return Steering(self.settings.home, self.settings.steering_max_chars, self._scrub)
+        return Steering(self.settings.home, self.settings.steering_max_chars, self.scrubbed)
 
     async def stream(
         self, question: str, history: Sequence[Message | tuple[str, str]] = ()
@@ -70,6 +74,15 @@ class Answering(Asking):
             return super().ask(question)
         return _last(lambda: self.stream(question, history))
 
+    def suggestions(self) -> list[str]:
+        """Up to three questions that the notes answer, to begin with; made once for each state of the notes."""
+        state = (self.corpus(), self.gate.name, str(self.retrieval), self.settings.relevance_threshold)
+        if self._starters is None or self._starters[0] != state:
+            titles = [title for title in self._titles() if title]
+            language = detect_language(" ".join(titles[:100]))
+            self._starters = state, starters(titles, language, lambda question: self.decide(question).answer)
+        return self._starters[1]
+
     def as_chat_engine(self, token_limit: int = SHORT_TERM_TOKENS) -> BrainChatEngine:
         """A LlamaIndex chat engine that answers, or deflects, as ``ask`` does, and understands follow-ups.
 
@@ -91,15 +104,12 @@ class Answering(Asking):
         return Speaker(
             self.llm,
             self._quote,
-            self._scrub,
+            self.scrubbed,
             self._system,
             self._cite,
             self.document_names,
             self.settings.stream_thinking,
         )
-
-    def _scrub(self, text: str) -> str:
-        return self._scrubber.scrub(text).text
 
     def _system(self) -> str:
         steering = self.steering.for_prompt()

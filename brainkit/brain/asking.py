@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -35,6 +36,7 @@ class Asking(Calibrating):
         exclude_documents: Collection[UUID | str] = (),
         *,
         filters: Filters | None = None,
+        expand: int | None = None,
     ) -> Recall:
         """What the notes hold near a question; secrets in the question are taken out before it is used.
 
@@ -44,6 +46,8 @@ class Asking(Calibrating):
             retrieval: a retrieval string instead of the brain's.
             exclude_documents: ids, paths or ``source:path`` names of documents to treat as absent.
             filters: the only documents to look at, such as ``Filters(project=("homelab",), role=("note",))``.
+            expand: steps along links from the found documents, whose ends come after them; as the retrieval says if
+                None.
 
         Raises:
             UsageError: k < 1, or an excluded document is not in the brain.
@@ -52,7 +56,23 @@ class Asking(Calibrating):
         """
         if k < 1:
             raise UsageError(f"k = {k} is not allowed: give 1 or more")
-        return self._recall(question, self._parse(retrieval), k, self.document_ids(exclude_documents), filters)
+        settings = self._parse(retrieval)
+        if expand is not None:
+            settings = replace(settings, expand=expand)
+        return self._recall(question, settings, k, self.document_ids(exclude_documents), filters)
+
+    def recall_each(self, question: str, retrievals: Sequence[str | RetrievalSettings], k: int = 6) -> list[Recall]:
+        """What ``recall`` gives under each of many retrieval strings, for little more than the price of one.
+
+        Raises:
+            UsageError: k < 1.
+            RetrievalSettingsError: a retrieval string does not parse.
+            DatabaseError: the database does not answer.
+        """
+        if k < 1:
+            raise UsageError(f"k = {k} is not allowed: give 1 or more")
+        settings = [self._parse(retrieval) for retrieval in retrievals]
+        return self._searcher.recall_each(self.scrubbed(question), settings, k=k)
 
     def decide(self, question: str, *, gate: str | None = None) -> Decision:
         """Whether the notes can answer a question; ``gate`` names another gate than the brain's for this once."""

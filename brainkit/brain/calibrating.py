@@ -109,6 +109,15 @@ class Calibrating(Parts):
         """Evidence under the brain's retrieval; excluded documents are hidden together with those of equal text."""
         return self._hiding(question, exclude).evidence
 
+    def drafts(self, count: int = DRAFTS, write: Callable[[str], str] | None = None) -> list[Label]:
+        """Questions made from titles and headings, to begin a labels file with; not one is stored.
+
+        Args:
+            count: of documents that are asked about, at most.
+            write: makes a question from a document's text, such as a language model.
+        """
+        return drafted(topics(self._database, count), write)
+
     def corpus(self) -> str:
         """State of the notes and their vectors; another one makes a certificate stale."""
         return corpus_state(self._database, self._models.serving.vectors)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from brainkit.brain.reviewing import Reviewing
+from brainkit.brain.linking import Linking
 from brainkit.ingestion import EmbedReport, Importer, ImportReport, Preparer, RescrubReport, embed_pending, rescrub
 from brainkit.ingestion.sync import Progress
 from brainkit.store.hnsw import build_index
 
 
-class Filling(Reviewing):
+class Filling(Linking):
     """What brings notes in and keeps them up to date."""
 
     def import_paths(
@@ -25,7 +25,7 @@ class Filling(Reviewing):
         refresh: bool = True,
         progress: Progress | None = None,
     ) -> ImportReport:
-        """Bring the brain up to date with files and folders, then embed what is new, then refresh the certificate.
+        """Bring the brain up to date with files and folders, embed what is new, refresh links and the certificate.
 
         Args:
             paths: files or folders; a folder is one source, named after it.
@@ -35,7 +35,7 @@ class Filling(Reviewing):
             dry_run: write nothing, and report what would be done.
             refresh: after a change, also make the certificate anew from the stored labels (two recalls for each), once
                 everything has its vector; without, it is called stale until ``refresh`` is called.
-            progress: told ("import" | "history" | "embed" | "calibrate", done, total).
+            progress: told ("import" | "history" | "embed" | "links" | "calibrate", done, total).
 
         Raises:
             UsageError: a path does not exist.
@@ -48,6 +48,8 @@ class Filling(Reviewing):
             report.embedded, report.pending, report.embedding_error = outcome.embedded, outcome.pending, outcome.error
         else:
             report.pending = self._models.configured.vectors.pending_count()
+            if not dry_run:
+                self._links.refresh(progress=progress)  # those the texts write: there may be no vectors yet
         return report
 
     def embed(self, *, retry: bool = False, refresh: bool = True, progress: Progress | None = None) -> EmbedReport:
@@ -61,6 +63,7 @@ class Filling(Reviewing):
         report = embed_pending(embedder, vectors, retry=retry, progress=progress)
         build_index(self._database, vectors, progress=progress)
         self._choose_model()
+        self.refresh_links(full=False, progress=progress)
         if refresh:
             self._follow_notes(progress)
         return report

@@ -7,6 +7,7 @@ from typing import Any
 from brainkit.brain.reviewing import Reviewing
 from brainkit.gate import Drift
 from brainkit.ingestion import list_models
+from brainkit.store.catalogue import CatalogueRow, SourceCount, catalogue, source_counts
 from brainkit.store.hnsw import index_state
 
 
@@ -16,6 +17,18 @@ class Knowing(Reviewing):
     def counts(self) -> dict[str, int]:
         """Numbers of documents, chunks and redactions."""
         return self._documents.counts()
+
+    def versions(self) -> dict[str, str]:
+        """Versions of PostgreSQL, pgvector and the schema; asked of the database anew."""
+        return self._database.versions()
+
+    def source_counts(self) -> list[SourceCount]:
+        """Every source with its numbers of documents and chunks, sorted by name."""
+        return source_counts(self._database)
+
+    def catalogue(self, limit: int = 1_000, offset: int = 0) -> list[CatalogueRow]:
+        """Documents without their texts, sorted by source and path: at most ``limit``, after the first ``offset``."""
+        return catalogue(self._database, limit, offset)
 
     def find_texts(self, text: str) -> int:
         """Number of stored texts (documents, chunks, titles, paths) that hold a string as it stands."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, Literal
 from uuid import UUID
 
 from brainkit.answering import make_llm
 from brainkit.answering.judge import LLMJudge, notes_to_judge
 from brainkit.embedding import Embedder
-from brainkit.errors import CertificateError, SettingsError
+from brainkit.errors import CertificateError, SettingsError, UsageError
 from brainkit.gate import Gate, make_gate, read_certificate
 from brainkit.gate.judging import NoteReader
 from brainkit.gate.refitting import restored
@@ -62,6 +64,52 @@ class Parts:
         """Number of replies that could not be written into the log since the brain was opened."""
         return self._query_log.failures
 
+    def scrubbed(self, text: str) -> str:
+        """A text without secrets, by the brain's rules."""
+        return self._scrubber.scrub(text).text
+
+    def document_text(self, source: str, path: str) -> tuple[str, str]:
+        """Title and whole text of one document.
+
+        Raises:
+            UsageError: it is not in the brain.
+        """
+        found = self._documents.text(source, path)
+        if found is None:
+            raise UsageError(f"no document {source}:{path} in the brain; `brainkit status --documents` lists them")
+        return found
+
+    def adjust(
+        self,
+        *,
+        retrieval: str | None = None,
+        gate: str | None = None,
+        threshold: float | Literal["keep"] | None = "keep",
+    ) -> None:
+        """Ask otherwise from now on, in this open brain alone; what is not named stays.
+
+        Args:
+            retrieval: a retrieval string.
+            gate: name of a gate.
+            threshold: in place of the certificate's; None: the certificate's again.
+
+        Raises:
+            RetrievalSettingsError: the retrieval string does not parse.
+            SettingsError: there is no such gate, or the threshold is no finite number.
+        """
+        changes: dict[str, Any] = {}
+        if retrieval is not None:
+            changes["retrieval"] = str(RetrievalSettings.parse(retrieval))
+        if threshold != "keep":
+            if threshold is not None and not math.isfinite(threshold):
+                raise SettingsError(f"threshold {threshold} is not allowed: give a finite number, or none")
+            changes["relevance_threshold"] = threshold
+        if gate is not None:
+            self._shipped_gate(gate)
+            changes["gate"] = gate
+        self.settings = self.settings.model_copy(update=changes)
+        self._choose_ways()
+
     def document_names(self) -> dict[str, tuple[UUID, ...]]:
         """Every name a label, citation or exclude may use, with the ids it stands for."""
         return document_names(self._documents)
@@ -87,10 +135,8 @@ class Parts:
     def _choose_model(self, *, patient: bool = False) -> None:
         """Decide which model answers; ``patient``: wait for a server that may have to load it first."""
         self._models = open_models(self._database, self.settings, self._configured, patient=patient)
-        kind, embedder, vectors = self._models.serving
-        given, s = self.settings.model_fields_set, self.settings
-        self.gate: Gate = self._make_gate(s.gate if "gate" in given else default_gate(kind))
-        self.retrieval = RetrievalSettings.parse(s.retrieval if "retrieval" in given else default_retrieval(kind))
+        self._choose_ways()
+        _, embedder, vectors = self._models.serving
         self._searcher = Searcher(
             self._database,
             embedder,
@@ -99,6 +145,12 @@ class Parts:
             rerank_url=self.settings.rerank_url or "",
             rerank_key=self.settings.rerank_key.get_secret_value() if self.settings.rerank_key else "",
         )
+
+    def _choose_ways(self) -> None:
+        """Decide how notes are looked for and which gate judges."""
+        kind, given, s = self._models.serving.kind, self.settings.model_fields_set, self.settings
+        self.gate: Gate = self._make_gate(s.gate if "gate" in given else default_gate(kind))
+        self.retrieval = RetrievalSettings.parse(s.retrieval if "retrieval" in given else default_retrieval(kind))
 
     def _shipped_gate(self, name: str) -> Gate:
         return configured_gate(name, self._models.serving.kind, self.settings)

@@ -1,4 +1,4 @@
-"""Widgets for notebooks: the calibrator and the labeller, and the workbench they stand on.
+"""Widgets for notebooks: the chat, the calibrator and the labeller, and the workbench these stand on.
 
 They need the extra ``jupyter``; each is imported when it is first used.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brainkit.widgets.calibrator import Calibrator
+    from brainkit.widgets.chat import Chat
     from brainkit.widgets.comparison import Comparison, compare_gates
     from brainkit.widgets.labeller import Labeller
     from brainkit.widgets.pool import logged_questions
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Calibrator": "calibrator",
+    "Chat": "chat",
     "Comparison": "comparison",
     "Labeller": "labeller",
     "NotebookProgress": "progress",
@@ -28,6 +30,7 @@ _HOMES = {
 }
 __all__ = [
     "Calibrator",
+    "Chat",
     "Comparison",
     "Labeller",
     "NotebookProgress",

@@ -63,6 +63,7 @@ vars(many)["labelled"] = [
 ]
 large = Calibrator(many)
 large""",
+    "from brainkit.widgets import Chat\nchat = Chat(bench.brain)\nchat",
 ]
 
 
@@ -199,6 +200,7 @@ def _opened(chromium: Any, server: _Server, folder: Path) -> SimpleNamespace:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     page.locator(".bk-cal[data-ready]").nth(1).wait_for()
+    page.locator(".bk-chat[data-ready]").wait_for()
     client = BlockingKernelClient(connection_file=str(server.runtime / f"kernel-{session['kernel']['id']}.json"))
     client.load_connection_file()
     client.start_channels()
@@ -212,7 +214,10 @@ def _opened(chromium: Any, server: _Server, folder: Path) -> SimpleNamespace:
         assert value["status"] == "ok", value
         return json.loads(eval(value["data"]["text/plain"], {"__builtins__": {}}))
 
-    return SimpleNamespace(page=page, python=python, folder=folder, strange=strange)
+    return SimpleNamespace(
+        page=page, python=python, folder=folder, strange=strange, saved=(folder / "widgets.ipynb").read_text,
+        wait_for=lambda found: server.wait_for(found, 30),
+    )  # fmt: skip
 
 
 def _local(url: str) -> bool:

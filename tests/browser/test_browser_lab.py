@@ -236,6 +236,29 @@ def test_a_dark_theme_is_followed(lab, calibrator):
     assert max(int(part) for part in dark.removeprefix("rgb(").removesuffix(")").split(",")) < 60
 
 
+def test_the_chat_takes_typing_quotes_a_note_and_is_there_again_after_a_reload(lab):
+    page, chat = lab.page, lab.page.locator(".bk-chat")
+    cells = page.locator(".jp-Cell").count()
+    box = chat.get_by_role("textbox", name="Question")
+    box.scroll_into_view_if_needed()
+    box.click()
+    page.keyboard.type("bad: which daily snapshots does restic keep?")  # single letters are commands of the notebook
+    page.keyboard.press("Enter")
+    turn = chat.locator("[data-turn='0']")
+    turn.locator(".bk-tools").wait_for()
+    assert "keeps 14 daily snapshots" in turn.locator(".bk-text").inner_text()
+    assert page.locator(".jp-Cell").count() == cells
+    turn.get_by_role("group", name="Sources").get_by_role("button").first.click()
+    chat.get_by_role("region", name="Source document").locator("mark").first.wait_for()
+    page.keyboard.press("Escape")
+    page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+    lab.wait_for(lambda: "restic" not in (text := lab.saved()) and "widget-view+json" in text)
+    page.goto(page.url.partition("?")[0])
+    again = page.locator(".bk-chat[data-ready] [data-turn='0'] .bk-text")
+    again.scroll_into_view_if_needed()
+    again.get_by_text("keeps 14 daily snapshots").wait_for()
+
+
 def test_nothing_went_out_and_nothing_broke(lab):
     """Last: what the page asked for and what it complained about in all of the above."""
     assert lab.strange == []
@@ -243,7 +266,8 @@ def test_nothing_went_out_and_nothing_broke(lab):
 
 
 def test_no_question_or_note_is_in_what_a_notebook_may_save(lab):
-    for widget in ("calibrator", "labeller"):
+    for widget in ("calibrator", "labeller", "chat"):
         saved = lab.python(f"str({{k: v for k, v in {widget}.get_state().items() if k not in ('_esm', '_css')}})")
         assert "Eaton" not in saved
         assert "Which" not in saved
+        assert "restic" not in saved
