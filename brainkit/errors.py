@@ -6,7 +6,8 @@
      ├── SettingsError                  2  a BOR_* variable or keyword has a wrong value
      ├── UsageError                     2  a call or command was given something it cannot use
      │    ├── RetrievalSettingsError    2  a retrieval string does not parse
-     │    └── LabelsError               2  a labels file is wrong: id, document, quote or form
+     │    ├── LabelsError               2  a labels file is wrong: id, document, quote or form
+     │    └── BaselineError             4  an earlier evaluation cannot be compared with
      ├── DatabaseError                  1  PostgreSQL cannot be used
      │    ├── ServerStartError          1  the embedded server does not start
      │    ├── ServerTooOldError         2  PostgreSQL or pgvector is below what brainkit needs
@@ -47,6 +48,12 @@ class RetrievalSettingsError(UsageError):
 
 class LabelsError(UsageError):
     """A labels file is wrong: an id, a document, a quote or the form."""
+
+
+class BaselineError(UsageError):
+    """An earlier evaluation cannot be compared with: other questions, notes, model or metrics."""
+
+    exit_code = 4
 
 
 class DatabaseError(BrainkitError):

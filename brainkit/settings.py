@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from brainkit.errors import SettingsError
@@ -131,6 +131,21 @@ class Settings(BaseSettings):
         4000, description="Budget of the owner's steering text."
     )
 
+    http_port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        8710, description="Port of `brainkit serve`; 0 takes a free one."
+    )
+    http_token: Annotated[SecretStr, Field(min_length=16, max_length=512)] | None = Field(
+        None,
+        description="Token that may ask `brainkit serve`, 16 characters or more; made anew at each start if unset.",
+    )
+    http_admin_token: Annotated[SecretStr, Field(min_length=16, max_length=512)] | None = Field(
+        None, description="Token that may also see the catalogue and steer; made anew at each start if unset."
+    )
+    mcp_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (),
+        description=f"Folders that an agent may import by `brainkit mcp`, with {os.pathsep} between them.",
+    )
+
     def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
@@ -149,6 +164,27 @@ class Settings(BaseSettings):
             return endings
         return value
 
+    @field_validator("mcp_roots", mode="before")
+    @classmethod
+    def _folders(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = [part for part in value.split(os.pathsep) if part.strip()]
+        if not isinstance(value, (list, tuple)):
+            return value
+        folders = tuple(_at_home(Path(part)) for part in value)
+        if relative := [folder for folder in folders if not folder.is_absolute()]:
+            raise ValueError(f"{relative[0]} is relative, and an agent starts brainkit anywhere")
+        return folders
+
+    @field_validator("http_token", "http_admin_token")
+    @classmethod
+    def _sendable(cls, value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if value is not None and not re.fullmatch(r"[A-Za-z0-9._~+/=-]+", value.get_secret_value()):
+            raise ValueError("letters, digits and . _ ~ + / = - only, as a header can hold them")
+        if value is not None and value == info.data.get("http_token"):
+            raise ValueError("another one than BOR_HTTP_TOKEN, which may do less")
+        return value
+
     @model_validator(mode="after")
     def _defaults_of_the_embedder(self) -> Self:
         for name, default in (("retrieval", default_retrieval), ("gate", default_gate)):
@@ -159,12 +195,7 @@ class Settings(BaseSettings):
     @field_validator("home", "pg_bin", "scrub_rules", "vector_cache")
     @classmethod
     def _expand(cls, value: Path | str | None) -> Path | str | None:
-        if not isinstance(value, Path):
-            return value
-        try:
-            return value.expanduser().absolute()
-        except RuntimeError:  # pydantic passes on nothing but ValueError
-            raise ValueError(f"there is no user {value.parts[0]}") from None
+        return _at_home(value).absolute() if isinstance(value, Path) else value
 
     @field_validator("llm_base_url")
     @classmethod
@@ -252,11 +283,18 @@ def unknown_variables() -> dict[str, str]:
     }
 
 
+def _at_home(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:  # pydantic passes on nothing but ValueError
+        raise ValueError(f"there is no user {path.parts[0]}") from None
+
+
 def _shown(value: object) -> str:
     if isinstance(value, SecretStr):
         return "********"
     if isinstance(value, tuple):
-        return ",".join(map(str, value))
+        return (os.pathsep if any(isinstance(part, Path) for part in value) else ",").join(map(str, value))
     return "" if value is None else str(_without_password(value))
 
 

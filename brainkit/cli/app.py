@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from brainkit import __version__
-from brainkit.cli import asking, calibrating, chatting, filling, knowing, labelling, notebooks, steering
+from brainkit.cli import (
+    asking,
+    calibrating,
+    chatting,
+    filling,
+    knowing,
+    labelling,
+    linking,
+    notebooks,
+    page,
+    serving,
+    steering,
+)
 from brainkit.eval.command import app as eval_app
 
 app = typer.Typer(
@@ -40,11 +52,15 @@ app.command("rescrub", epilog="Example: BOR_SCRUB_EMAIL=1 brainkit rescrub")(fil
 app.command("recall", epilog=asking.RECALL_EXAMPLES)(asking.recall)
 app.command("ask", epilog=asking.ASK_EXAMPLES)(asking.ask)
 app.command("chat", epilog=chatting.CHAT_EXAMPLES)(chatting.chat)
+app.command("app", epilog=page.APP_EXAMPLES)(page.app)
 app.command("steer", epilog=steering.STEER_EXAMPLES)(steering.steer)
+app.command("links", epilog=linking.LINKS_EXAMPLES)(linking.links)
 app.command("status", epilog="Example: brainkit status --documents")(knowing.status)
 app.command("calibrate", epilog=calibrating.CALIBRATE_EXAMPLES)(calibrating.calibrate)
 app.command("doctor", epilog="Example: BOR_EMBEDDER=ollama brainkit doctor --probe")(knowing.doctor)
 app.command("notebooks", epilog=notebooks.NOTEBOOKS_EXAMPLE)(notebooks.notebooks)
 app.command("feedback", epilog=labelling.FEEDBACK_EXAMPLES)(labelling.feedback)
+app.command("serve", epilog=serving.SERVE_EXAMPLES)(serving.serve)
+app.command("mcp", epilog=serving.MCP_EXAMPLES)(serving.mcp)
 app.add_typer(labelling.labels_app, name="labels")
 app.add_typer(eval_app, name="eval")

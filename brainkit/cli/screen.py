@@ -30,6 +30,7 @@ LABELS = {
     "rescrub": "scrubbing again",
     "embed": "embedding chunks",
     "index": "building the index",
+    "links": "linking notes",
     "ask": "asking questions",
     "calibrate": "measuring evidence",
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from scipy.special import bdtrc
 
+from brainkit.eval.comparison import Comparison
 from brainkit.eval.config import EvalConfig
 from brainkit.eval.outcome import Check, GateResult, RankedQuestion, SettingResult
 from brainkit.gate import Certificate
@@ -14,6 +15,7 @@ from brainkit.ingestion import ImportReport
 from brainkit.labels import Label
 
 SIGNIFICANCE = 0.05
+INCOMPARABLE, INFEASIBLE = 4, 5
 
 
 def run_checks(
@@ -25,6 +27,9 @@ def run_checks(
     labels: Sequence[Label],
     certificate: Certificate,
     find_texts: Callable[[str], int],
+    comparison: Comparison | None = None,
+    *,
+    drafts: bool = False,
 ) -> list[Check]:
     """All checks, in the order of the report.
 
@@ -37,6 +42,8 @@ def run_checks(
         labels: the labelled questions.
         certificate: of the gate in use.
         find_texts: number of stored texts that hold a string.
+        comparison: with the baseline, if there is one.
+        drafts: the labels are drafts that nobody has reviewed: nothing is judged by them.
     """
     main = next(s for s in settings if s.name == config.main)
     found = [
@@ -46,17 +53,30 @@ def run_checks(
             str(len(report.failed)) + " files failed, " + str(report.pending) + " chunks wait",
         ),
         Check("labels", True, f"{len(labels)} labels fit the notes"),
-        *_floors(config, main),
-        _fusion(config, main, settings),
-        _must_pass(config, ranked, labels),
-        _false_answers(config, next(g for g in gates if g.name == config.gate)),
-        Check("certificate", certificate.feasible, certificate.promise()),
     ]
+    if not drafts:
+        found += [
+            *_floors(config, main),
+            _fusion(config, main, settings),
+            _must_pass(config, ranked, labels),
+            *_regression(comparison),
+            _false_answers(config, next(g for g in gates if g.name == config.gate)),
+            Check("certificate", certificate.feasible, certificate.promise(), INFEASIBLE),
+        ]
     if config.planted is not None:
         secrets = [json.loads(line)["secret"] for line in config.planted.read_text("utf-8").splitlines() if line]
         leaked = sum(find_texts(secret) > 0 for secret in secrets)
         found.append(Check("secrets", leaked == 0, f"{leaked} of {len(secrets)} planted secrets are in the brain"))
     return found
+
+
+def _regression(comparison: Comparison | None) -> list[Check]:
+    """Each gated metric against the baseline."""
+    if comparison is None:
+        return []
+    if not comparison.comparable:
+        return [Check("baseline", False, "; ".join(comparison.hindrances), INCOMPARABLE)]
+    return [Check(f"regression {one.metric}", one.verdict != "regression", str(one)) for one in comparison.metrics]
 
 
 def _floors(config: EvalConfig, main: SettingResult) -> list[Check]:
@@ -92,7 +112,7 @@ def _false_answers(config: EvalConfig, gate: GateResult) -> Check:
     """Too many for alpha when a gate of exactly that rate would give as many with probability below .05."""
     count = gate.fit.false_answers
     if not count.n:
-        return Check("false answers", False, f"{gate.name}: too few unanswerable labels to judge")
+        return Check("false answers", False, f"{gate.name}: too few unanswerable labels to judge", INFEASIBLE)
     tail = 1.0 if count.x == 0 else float(bdtrc(count.x - 1, count.n, config.alpha))
     detail = f"{gate.name}: {count.x} of {count.n} cross-fitted, {config.alpha:.0%} promised"
     return Check("false answers", tail >= SIGNIFICANCE, detail)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from brainkit.errors import UsageError
+from brainkit.eval.comparison import CONTEXT
+from brainkit.eval.grid import expand
 from brainkit.gate import GATES
 from brainkit.gate.gates import gate_names
 from brainkit.retrieval import RetrievalSettings
 
+BASELINE = "baseline.json"
 METRICS = ("nDCG@10", "recall@10", "MRR@10", "hit@2")
-_KEYS = frozenset({"settings", "main", "gates", "gate", "alpha", "delta", "floors", "slack", "extensions"})
+GATED = ("nDCG@10", CONTEXT)
+_KEYS = frozenset(
+    {"settings", "main", "gates", "gate", "alpha", "delta", "floors", "slack", "extensions", "gated", "tolerance",
+     "corpus"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,7 @@ class EvalConfig:
         corpus: folder of notes.
         labels: questions.jsonl.
         planted: file of planted fake secrets that must not be in the brain, or None.
-        settings: retrieval strings by name.
+        settings: retrieval settings by name; a string of the file that holds lists stands for each combination.
         main: the name in ``settings`` whose evidence the gates get, and which the floors hold for.
         gates: gates to compare.
         gate: the gate in use, whose false answers are checked.
@@ -34,6 +41,10 @@ class EvalConfig:
         floors: lowest allowed value by metric, for ``main``.
         extensions: file endings to import beside those of BOR_IMPORT_EXTENSIONS.
         slack: how far ``main`` may fall below the best other setting in nDCG@10.
+        gated: metrics of ``main`` that must not fall below the baseline's; ``context``: whether an answer is given a
+            relevant document.
+        tolerance: by how much their means may, significantly or not.
+        baseline: values of an earlier run to hold this one against, or None.
     """
 
     corpus: Path
@@ -48,10 +59,13 @@ class EvalConfig:
     floors: Mapping[str, float]
     slack: float
     extensions: tuple[str, ...] = ()
+    gated: tuple[str, ...] = GATED
+    tolerance: float = 0.02
+    baseline: Path | None = None
 
 
 def load_config(file: Path, corpus: Path | None = None, labels: Path | None = None) -> EvalConfig:
-    """Read the TOML file; corpus and labels lie beside it unless they are given.
+    """Read the TOML file; corpus and labels are given, or lie beside it, or the file says where the corpus is.
 
     Raises:
         UsageError: the file is missing or wrong; the message names the key and what is allowed.
@@ -67,10 +81,13 @@ def load_config(file: Path, corpus: Path | None = None, labels: Path | None = No
     except ValueError as error:  # of TOML, or of UTF-8
         raise UsageError(f"{file}: not valid TOML: {error}") from error
     data.only(_KEYS)
-    settings = {name: RetrievalSettings.parse(text) for name, text in data.table("settings").texts().items()}
+    settings: dict[str, RetrievalSettings] = {}
+    for name, text in data.table("settings").texts().items():
+        settings |= expand(name, text)
     main = data.text("main", next(iter(settings), ""))
     if main not in settings:
-        raise UsageError(f"{file}: main = {main!r} is none of [settings]: {', '.join(settings) or 'it is empty'}")
+        known_names = ", ".join(list(settings)[:20]) or "it is empty"
+        raise UsageError(f"{file}: main = {main!r} is none of [settings]: {known_names}")
     gates, gate = data.list("gates", GATES), data.text("gate", "score")
     known = gate_names()
     for name in (*gates, gate):
@@ -78,9 +95,14 @@ def load_config(file: Path, corpus: Path | None = None, labels: Path | None = No
             raise UsageError(f"{file}: gate {name!r} is none of {', '.join(known)}")
     floors = data.table("floors")
     floors.only(frozenset(METRICS))
+    gated = data.list("gated", GATED)
+    for name in gated:
+        if name not in {*METRICS, CONTEXT}:
+            raise UsageError(f"{file}: gated metric {name!r} is none of {', '.join(METRICS)}, {CONTEXT}")
+    baseline = file.with_name(BASELINE)
     planted = file.with_name("planted-fake-secrets.jsonl")
     return EvalConfig(
-        corpus=corpus or file.with_name("corpus"),
+        corpus=corpus or file.parent / Path(data.text("corpus", "corpus")).expanduser(),
         labels=labels or file.with_name("questions.jsonl"),
         planted=planted if planted.exists() and corpus is None else None,
         settings=settings,
@@ -92,6 +114,30 @@ def load_config(file: Path, corpus: Path | None = None, labels: Path | None = No
         floors={name: floors.share(name, 0.0) for name in floors.data},
         slack=data.share("slack", 0.002),
         extensions=data.list("extensions", ()),
+        gated=gated,
+        tolerance=data.share("tolerance", 0.02),
+        baseline=baseline if baseline.exists() and corpus is None and labels is None else None,
+    )
+
+
+def overridden(
+    config: EvalConfig, *, alpha: float | None, delta: float | None, tolerance: float | None, baseline: str
+) -> EvalConfig:
+    """The evaluation with what is not None otherwise; ``baseline``: a path, ``off``, or "" for the one beside the file.
+
+    Raises:
+        UsageError: alpha or delta is not between 0 and 1; there is no such baseline.
+    """
+    for name, value in (("alpha", alpha), ("delta", delta)):
+        if value is not None and not 0 < value < 1:
+            raise UsageError(f"{name} = {value} is not allowed: give a number between 0 and 1")
+    place = config.baseline if baseline == "" else None if baseline == "off" else Path(baseline)
+    return replace(
+        config,
+        alpha=config.alpha if alpha is None else alpha,
+        delta=config.delta if delta is None else delta,
+        tolerance=config.tolerance if tolerance is None else tolerance,
+        baseline=place,
     )
 
 

@@ -1,9 +1,10 @@
-"""The report of an evaluation in Markdown: verdict, gates, settings, certificate, checks, missed questions."""
+"""The report in Markdown: verdict, checks, settings, gates, broken, fixed and missed questions, cost, fingerprints."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from brainkit.eval.comparison import Comparison
 from brainkit.eval.config import METRICS
 from brainkit.eval.outcome import Outcome, RankedQuestion
 from brainkit.eval.selective import Figure
@@ -11,6 +12,7 @@ from brainkit.gate import Count
 from brainkit.labels import Label
 
 MISSED_SHOWN = 15
+LATENCY = "Milliseconds a question: median of single recalls, the question's embedding and token vectors in memory."
 FIGURES = (
     "How good the scores and the decisions are, with 95 % percentile bootstrap intervals over the questions. An answer "
     "is right if the notes hold it and a relevant document is given. AURC: mean share of wrong answers over all "
@@ -26,6 +28,8 @@ def verdict(outcome: Outcome) -> str:
     main = outcome.setting_result(outcome.main)
     fit = outcome.gate_result(outcome.gate).fit
     state = "All checks passed" if not outcome.failed else f"{outcome.failed} of {len(outcome.checks)} checks failed"
+    if not outcome.judged:
+        state = "Nothing is judged"
     hit = f"{main.metrics['hit@2']:.0%} of {main.questions} questions"
     finds = f"{outcome.main} puts the right note among the first two for {hit}"
     if not fit.feasible:
@@ -129,7 +133,16 @@ def markdown(outcome: Outcome, labels: Sequence[Label], picture: str) -> str:
     parts = [
         "# Evaluation",
         verdict(outcome),
+        *remarks(outcome),
         f"{held} {outcome.import_line[0].upper()}{outcome.import_line[1:]}.",
+        "## Checks",
+        "\n".join(
+            f"- {'passed' if check.passed else '**failed**'}: {check.name}: {check.detail}" for check in outcome.checks
+        ),
+        "## Retrieval settings",
+        _table(settings_rows(outcome)),
+        "\n".join(f"- {s.name}: `{s.retrieval}`" for s in outcome.settings),
+        hardness_line(outcome),
         "## Gates",
         how,
         _table(gate_rows(outcome, counts=True)),
@@ -137,21 +150,42 @@ def markdown(outcome: Outcome, labels: Sequence[Label], picture: str) -> str:
         _table(figure_rows(outcome, intervals=True)),
         threshold_line(outcome),
         f"![Scores of the {outcome.gate} gate]({picture})",
-        "## Retrieval settings",
-        _table(settings_rows(outcome)),
-        "\n".join(f"- {s.name}: `{s.retrieval}`" for s in outcome.settings),
-        hardness_line(outcome),
-        "## Checks",
-        "\n".join(
-            f"- {'passed' if check.passed else '**failed**'}: {check.name}: {check.detail}" for check in outcome.checks
-        ),
+        *([f"## Against {outcome.comparison.before}", compared(outcome.comparison)] if outcome.comparison else []),
         f"## Questions {outcome.main} misses",
         _missed(outcome, labels),
+        "## Cost and latency",
+        "\n".join(f"- {name}: {value:.1f} s" for name, value in outcome.seconds.items()),
+        f"{outcome.judge_calls} calls of a language model. {LATENCY}",
         "## Fingerprints",
         "\n".join(f"- {name}: `{value}`" for name, value in outcome.fingerprint.items()),
-        "\n".join(f"- {name}: {value:.1f} s" for name, value in outcome.seconds.items()),
+        f"- notes: `{outcome.corpus_digest}`",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def remarks(outcome: Outcome) -> list[str]:
+    """What a reader must know beside the verdict, a sentence each."""
+    found = [f"Interrupted: {outcome.interrupted}; run again with --resume."] if outcome.interrupted else []
+    if outcome.filtered:
+        found.append(f"Filtered: {len(outcome.questions)} questions; the certificate is not kept.")
+    if outcome.drafts and not outcome.judged:
+        found.append(f"All {outcome.drafts} labels are drafts that nobody has reviewed: nothing is judged by them.")
+    elif outcome.drafts:
+        found.append(f"{outcome.drafts} drafts that nobody has reviewed are left out.")
+    return [*found, *(f"Warning: {one}" for one in outcome.warnings)]
+
+
+def compared(comparison: Comparison) -> str:
+    """A comparison as a list: metrics, what else differs, broken and fixed questions with why they are missed."""
+    if not comparison.comparable:
+        return "\n".join(f"- not comparable: {one}" for one in comparison.hindrances)
+    lines = [f"- {one}" for one in (*comparison.metrics, *comparison.notes)]
+    for what, changes in (("broken", comparison.broken), ("fixed", comparison.fixed)):
+        lines.append(f"- {len(changes)} {what}{':' if changes else ''}")
+        for one in changes:
+            moved = ", ".join(f"{name} {value:.3f} -> {one.after[name]:.3f}" for name, value in one.before.items())
+            lines.append(f"  - {one.label}: {moved}" + (f"; {one.remark}" if one.remark else ""))
+    return "\n".join(lines)
 
 
 def _missed(outcome: Outcome, labels: Sequence[Label]) -> str:
@@ -164,7 +198,8 @@ def _missed(outcome: Outcome, labels: Sequence[Label]) -> str:
     for row in missed[:MISSED_SHOWN]:
         others = ", ".join(f"{s.name} {ranks[row.label, s.name] or 'not found'}" for s in outcome.settings)
         wanted = ", ".join(by_id[row.label].grades)
-        lines.append(f'- {row.label} "{by_id[row.label].question}": {wanted} (rank: {others})')
+        why = f"; {row.missed}" if row.missed else ""
+        lines.append(f'- {row.label} "{by_id[row.label].question}": {wanted} (rank: {others}){why}')
     rest = len(missed) - len(lines)
     return "\n".join([*lines, *([f"- and {rest} more in results.jsonl"] if rest > 0 else [])]) or "None."
 

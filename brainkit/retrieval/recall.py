@@ -55,7 +55,10 @@ class RecalledChunk:
 
 @dataclass(frozen=True)
 class RecalledDocument:
-    """A document that was found, by its best chunk; ``content`` is read from the brain when it is asked for."""
+    """A document that was found, by its best chunk; ``content`` is read from the brain when it is asked for.
+
+    ``channel`` is ``found``, or ``linked`` for one that no chunk brought, but a link from one that was found.
+    """
 
     id: uuid.UUID
     source: str
@@ -63,6 +66,7 @@ class RecalledDocument:
     title: str
     score: float
     load: Callable[[uuid.UUID], str] = field(repr=False, compare=False)
+    channel: Literal["found", "linked"] = "found"
 
     @cached_property
     def content(self) -> str:
@@ -76,7 +80,8 @@ class Recall:
 
     Attributes:
         chunks: the first k, best first.
-        documents: every parent document of the fused candidates, best first, never shortened.
+        documents: every parent document of the fused candidates, best first, never shortened; below them, with
+            ``+expand(1)``, what they are linked with.
         measured: the evidence, or what measures it.
         settings: the retrieval string it was made with.
         weights: inverse document frequency of each of the question's words; the largest for words no chunk holds.

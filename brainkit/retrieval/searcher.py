@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from uuid import UUID
@@ -15,17 +15,20 @@ from psycopg import sql
 
 from brainkit.embedding import Embedder
 from brainkit.errors import DimensionMismatchError, EmbeddingError
+from brainkit.memory.links import LinkStore
 from brainkit.retrieval.evidence import Evidence, absolute_score, measure
+from brainkit.retrieval.expand import expanded
 from brainkit.retrieval.filters import Filters
-from brainkit.retrieval.hybrid import MOST_TERMS, search
+from brainkit.retrieval.hybrid import MOST_TERMS, Candidates, search
 from brainkit.retrieval.late import CHUNKS, measure_late
 from brainkit.retrieval.maxsim import MaxSim
 from brainkit.retrieval.recall import Recall, RecalledChunk, RecalledDocument
 from brainkit.retrieval.rerank import Asked, Endpoint, Mmr, Recency, Reranker
 from brainkit.retrieval.settings import RetrievalSettings
-from brainkit.store import Database, DocumentStore, VectorStore, question_terms
+from brainkit.retrieval.sweep import Pool, deepest
+from brainkit.store import Database, DocumentStore, Term, VectorStore, question_terms
 from brainkit.store.hnsw import index_state
-from brainkit.store.nearby import near_forms
+from brainkit.store.nearby import Form, near_forms
 
 REMEMBERED = 1024
 """Questions whose embedding is kept: the gate, the suggestions and an evaluation ask the same ones again."""
@@ -62,6 +65,7 @@ class Searcher:
         self._embedder = embedder
         self._vectors = vectors
         self._documents = documents
+        self._links = LinkStore(database)
         self._maxsim = MaxSim(embedder)
         self._rerank_server = (rerank_url, rerank_key)
         self._embedded: dict[str, np.ndarray] = {}
@@ -93,8 +97,46 @@ class Searcher:
             DatabaseError: the database does not answer.
         """
         started = time.perf_counter()
-        text = clean_question(question)
-        degraded = ""
+        text, vector, degraded = self._understood(question, vector)
+        terms = question_terms(text)[:MOST_TERMS]
+        look = partial(self._look, terms, vector, exclude=exclude, filters=filters)
+        found = look(settings)
+        if settings.mode != "dense":
+            found = self._with_near_forms(terms, found, partial(look, settings))
+        asked = _asked(text, terms, found, vector)
+        return self._recalled(question, asked, found, found.chunks, settings, k, degraded, started, exclude, filters)
+
+    def recall_each(self, question: str, settings: Sequence[RetrievalSettings], *, k: int) -> list[Recall]:
+        """Recalls of one question under many settings, each as ``recall`` gives it, for little more than one search.
+
+        ``latency_ms`` is a setting's own share, after what all share.
+
+        Raises:
+            RetrievalSettingsError: a reranker of the settings cannot be had here.
+            DatabaseError: the database does not answer.
+        """
+        text, vector, degraded = self._understood(question, None)
+        terms = question_terms(text)[:MOST_TERMS]
+        look = partial(self._look, terms, vector)
+        recalls: dict[int, Recall] = {}
+        for widest, places in deepest(settings, indexed=self._width() > 0).items():
+            plain = look(widest)
+            near = self._with_near_forms(terms, plain, partial(look, widest))
+            pools = {
+                by_words: (found, Pool(found.chunks, embedded=vector is not None), _asked(text, terms, found, vector))
+                for by_words, found in ((False, plain), (True, near))
+            }
+            for place in places:
+                started, one = time.perf_counter(), settings[place]
+                found, pool, asked = pools[one.mode != "dense"]
+                recalls[place] = self._recalled(
+                    question, asked, found, pool.fused(one), one, k, degraded, started
+                )  # fmt: skip
+        return [recalls[place] for place in range(len(settings))]
+
+    def _understood(self, question: str, vector: np.ndarray | None) -> tuple[str, np.ndarray | None, str]:
+        """The cleaned question, its embedding, and why it has none."""
+        text, degraded = clean_question(question), ""
         if vector is None and text:
             try:
                 vector = self._embed(text)
@@ -103,28 +145,58 @@ class Searcher:
             except EmbeddingError as error:
                 degraded = f"searched by words only: {error}"
                 log.warning("%s", degraded)
-        terms = question_terms(text)[:MOST_TERMS]
+        return text, vector, degraded
+
+    def _look(
+        self,
+        terms: list[Term],
+        vector: np.ndarray | None,
+        settings: RetrievalSettings,
+        *,
+        exclude: Collection[UUID] = (),
+        filters: Filters | None = None,
+        others: Mapping[int, Sequence[Form]] = {},
+    ) -> Candidates:
         table, width = self._vectors.table, self._width()
-        look = partial(search, self._database, terms, vector, table, settings, exclude, filters, width=width)
-        found = look()
-        if found.unknown and settings.mode != "dense":
-            others = near_forms(self._database, {number: terms[number] for number in found.unknown})
-            found = look(others=others)._replace(unknown=found.unknown) if others else found
-        weights = {term.text: found.idf.get(number, 0.0) for number, term in enumerate(terms)}
-        asked, chunks = Asked(text, weights, vector), found.chunks
+        return search(self._database, terms, vector, table, settings, exclude, filters, others, width)
+
+    def _with_near_forms(self, terms: list[Term], found: Candidates, look: Callable[..., Candidates]) -> Candidates:
+        """Searched again with words that are near those of the question which no chunk holds, if there are any."""
+        if not found.unknown:
+            return found
+        others = near_forms(self._database, {number: terms[number] for number in found.unknown})
+        return look(others=others)._replace(unknown=found.unknown) if others else found
+
+    def _recalled(
+        self,
+        question: str,
+        asked: Asked,
+        found: Candidates,
+        chunks: list[RecalledChunk],
+        settings: RetrievalSettings,
+        k: int,
+        degraded: str,
+        started: float,
+        exclude: Collection[UUID] = (),
+        filters: Filters | None = None,
+    ) -> Recall:
+        """Reranked, grouped by document, with what measures the evidence."""
         for reranker in self.rerankers(settings):
             try:
                 chunks = reranker(asked, chunks)
             except (ConnectionError, NotImplementedError) as error:
                 degraded = "; ".join(filter(None, (degraded, f"not reranked: {error}")))
                 log.warning("%s", degraded)
+        documents = self._group(chunks, settings.top)
+        if settings.expand and not filters:  # what a filter leaves out must not come back by a link
+            documents = expanded(documents, self._links.linked, settings.expand, exclude)
         return Recall(
             question=question,
             chunks=tuple(chunks[:k]),
-            documents=tuple(self._group(chunks, settings.top)),
+            documents=tuple(documents),
             measured=partial(self._measure, asked, chunks, found.idf, len(found.unknown)),
             settings=str(settings),
-            weights=weights,
+            weights=asked.weights,
             degraded=degraded,
             latency_ms=1000 * (time.perf_counter() - started),
         )
@@ -213,6 +285,14 @@ class Searcher:
 
     def _group(self, chunks: list[RecalledChunk], top: int) -> list[RecalledDocument]:
         """Documents in order of the sum of their ``top`` best chunks; scores below zero count as zero beside others."""
+        if top == 1:
+            first: dict[UUID, RecalledChunk] = {}
+            for chunk in chunks:
+                first.setdefault(chunk.document_id, chunk)
+            return [
+                RecalledDocument(c.document_id, c.source, c.document_path, c.title, c.score, self._load)
+                for c in first.values()
+            ]
         best: dict[UUID, list[RecalledChunk]] = {}
         for chunk in chunks:
             best.setdefault(chunk.document_id, []).append(chunk)
@@ -227,10 +307,14 @@ class Searcher:
             )
             for c, *more in best.values()
         ]
-        return sorted(documents, key=lambda document: -document.score) if top > 1 else documents
+        return sorted(documents, key=lambda document: -document.score)
 
     def _load(self, key: UUID) -> str:
         return self._documents.contents([key]).get(key, "")
+
+
+def _asked(text: str, terms: Sequence[Term], found: Candidates, vector: np.ndarray | None) -> Asked:
+    return Asked(text, {term.text: found.idf.get(number, 0.0) for number, term in enumerate(terms)}, vector)
 
 
 def clean_question(question: str) -> str:

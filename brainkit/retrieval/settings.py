@@ -9,6 +9,7 @@
     hybrid(...)+maxsim(10)                                       then the first ten reranked token by token,
     hybrid(...)+rerank(20,model=bge-reranker-v2-m3)              or by a server's model,
     hybrid(...)+recency(180d)+mmr(0.7)                           newer notes and unlike ones moved up
+    hybrid(...)+expand(1)                                        then what the found documents are linked with
 """
 
 from __future__ import annotations
@@ -27,12 +28,24 @@ if TYPE_CHECKING:
 
 _FORM = (
     "hybrid(dense=30,lexical=30,fusion=convex,alpha=0.5,docs=2), dense(30) or lexical(30), "
-    "then +maxsim(10), +rerank(20), +recency(180d), +mmr(0.7) if wanted"
+    "then +maxsim(10), +rerank(20), +recency(180d), +mmr(0.7), +expand(1) if wanted"
 )
 _TERM = re.compile(r"\s*([a-z_]\w*)\s*(?:\(([^()]*)\))?\s*(?:\+|$)", re.IGNORECASE)
-_SUFFIXES = {"maxsim": ["maxsim", "weight"], "rerank": ["rerank", "model"], "recency": ["recency"], "mmr": ["mmr"]}
+_SUFFIXES = {
+    "maxsim": ["maxsim", "weight"],
+    "rerank": ["rerank", "model"],
+    "recency": ["recency"],
+    "mmr": ["mmr"],
+    "expand": ["expand"],
+}
 """What may follow a mode, in the order in which it is done, each with its parts."""
-_EXAMPLES = {"maxsim": "+maxsim(10)", "rerank": "+rerank(20)", "recency": "+recency(180d)", "mmr": "+mmr(0.7)"}
+_EXAMPLES = {
+    "maxsim": "+maxsim(10)",
+    "rerank": "+rerank(20)",
+    "recency": "+recency(180d)",
+    "mmr": "+mmr(0.7)",
+    "expand": "+expand(1)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,7 @@ class RetrievalSettings:
         rerank_model: name of its model, "" for the server's own; ``model`` in the string.
         recency: days after which a note counts three quarters of the newest one, 1..100000; 0 is off.
         mmr: share of relevance against being unlike what comes before, 0..1; 1 is off.
+        expand: steps along links from the found documents, whose ends come after them, 1..3; 0 is off.
 
     Raises:
         RetrievalSettingsError: a value is not allowed, or set where it does nothing.
@@ -88,6 +102,7 @@ class RetrievalSettings:
     rerank_model: str = ""
     recency: int = 0
     mmr: float = 1.0
+    expand: int = 0
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -210,6 +225,7 @@ _KINDS: dict[str, _Choice | _Whole | _Decimal | _Name] = {
     "rerank_model": _Name(),
     "recency": _Whole(0, 100_000, "d"),
     "mmr": _Decimal(1),
+    "expand": _Whole(0, 3),
 }
 _SHORT = {"wd": "dense_weight", "wl": "lexical_weight", "weight": "maxsim_weight", "model": "rerank_model"}
 

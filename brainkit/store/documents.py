@@ -141,6 +141,13 @@ class DocumentStore:
             found = [DocumentRow(*row) for row in connection.execute(query, {"source": source})]
         return {row.path if source is not None else f"{row.source}:{row.path}": row for row in found}
 
+    def text(self, source: str, path: str) -> tuple[str, str] | None:
+        """Title and whole (scrubbed) text of one document; None if it is not there."""
+        query = "select title, content from documents where source = %s and path = %s"
+        with self._database.connection() as connection:
+            found = connection.execute(query, (source, path)).fetchone()
+        return None if found is None else (found[0], found[1])
+
     def contents(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, str]:
         """Whole (scrubbed) texts of documents by id; ids that are not there are left out."""
         with self._database.connection() as connection:

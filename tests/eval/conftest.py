@@ -4,6 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from brainkit import Brain, Settings
+from brainkit.eval.command import app
+from brainkit.eval.config import load_config
+from brainkit.eval.run import eval_home
 
 NOTES = {
     "ups.md": "# UPS\n\nThe cellar's Eaton got a new battery RBC7 on 12 March 2024. It feeds amsel and a switch.\n",
@@ -106,3 +112,30 @@ def small_eval(tmp_path_factory) -> Path:
     )
     (folder / "settings.toml").write_text(SETTINGS, "utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def held(small_eval, tmp_path_factory):
+    """The evaluation's brain, held open so that its server does not start anew for each run; empty at first."""
+    home = tmp_path_factory.mktemp("home")
+    with Brain.open(
+        eval_home(Settings(home=home, embedder="wordllama"), load_config(small_eval / "settings.toml"))
+    ) as brain:
+        yield home, brain
+
+
+@pytest.fixture(scope="module")
+def run(small_eval, held):
+    """Runs ``python -m brainkit.eval ARGUMENTS`` in this process and checks the exit code."""
+
+    def command(*arguments, code=0, settings=small_eval / "settings.toml", **variables):
+        env = {"BOR_HOME": str(held[0]), "BOR_EMBEDDER": "wordllama", "COLUMNS": "160", **variables}
+        where = [] if settings is None or "--settings" in arguments else ["--settings", settings]
+        named = arguments[: {"labels": 2, "calibrate": 1}.get(str(arguments[0]), 0)] if arguments else ()
+        rest = arguments[len(named) :]
+        result = CliRunner().invoke(app, [str(a) for a in (*named, *where, *rest)], env=env)
+        assert result.exit_code == code, f"{result.output}{result.exception!r}"
+        assert "Traceback" not in result.output
+        return result
+
+    return command

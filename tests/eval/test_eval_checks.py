@@ -74,7 +74,7 @@ def test_nothing_to_judge_false_answers_by_is_a_failure():
 
 def test_an_incomplete_import_fails():
     report = ImportReport(failed=[FileOutcome("a", "b")], pending=7)
-    assert checks(report=report)["import"] == ("import", False, "1 files failed, 7 chunks wait")
+    assert checks(report=report)["import"][:3] == ("import", False, "1 files failed, 7 chunks wait")
 
 
 @pytest.mark.parametrize(("floor", "passed"), [(0.9, True), (0.9000001, False)])
@@ -97,7 +97,7 @@ def test_the_main_setting_may_fall_behind_by_the_slack(best, passed):
 def test_a_must_pass_question_that_breaks_is_named_and_others_may_miss():
     assert checks(hits=(1.0, 0.0))["must pass"].passed
     broken = checks(hits=(0.0, 1.0))["must pass"]
-    assert broken == (
+    assert broken[:3] == (
         "must pass", False, "0 of 1 must-pass questions have their note among the first two; broken: a",
     )  # fmt: skip
 
@@ -114,4 +114,4 @@ def test_planted_secrets_that_are_in_the_brain_are_counted(tmp_path):
     config = replace(CONFIG, planted=planted)
     assert checks(config)["secrets"].passed
     found = checks(config, find_texts=lambda text: 3 * (text == "two"))["secrets"]
-    assert found == ("secrets", False, "1 of 2 planted secrets are in the brain")
+    assert found[:3] == ("secrets", False, "1 of 2 planted secrets are in the brain")

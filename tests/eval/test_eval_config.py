@@ -51,7 +51,7 @@ def test_everything_given_is_taken(tmp_path):
         ("a = ", "not valid TOML"),
         (b"\xff\xfe", "not valid TOML"),
         ("", r"main = '' is none of \[settings\]: it is empty"),
-        ("colour = 1\n" + MINIMAL, "unknown key 'colour'; allowed are alpha, delta, "),
+        ("colour = 1\n" + MINIMAL, "unknown key 'colour'; allowed are alpha, corpus, delta, "),
         ('main = "c"\n' + MINIMAL, "main = 'c' is none of .*: a"),
         ("main = 3\n" + MINIMAL, "main = 3 is not allowed: give text in quotation marks"),
         ('gate = "sead"\n' + MINIMAL, "gate 'sead' is none of seed, cosine"),

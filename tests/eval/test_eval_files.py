@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from brainkit.eval.files import _new_folder, _point_at
+from brainkit.eval.files import _point_at
+from brainkit.eval.journal import new_folder
 from brainkit.eval.picture import histogram
 from brainkit.labels import Label
 
 
 def test_folders_of_the_same_second_are_told_apart(tmp_path):
-    names = [_new_folder(tmp_path / "out").name for _ in range(3)]
+    names = [new_folder(tmp_path / "out").name for _ in range(3)]
     assert len(set(names)) == 3
     assert all(re.fullmatch(r"\d{8}-\d{6}(-\d+)?", name) for name in names)
 

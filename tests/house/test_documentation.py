@@ -37,10 +37,11 @@ def readme():
 
 def test_the_commands_are_those_of_the_design():
     assert sorted(COMMANDS) == [
-        "brainkit ask", "brainkit calibrate", "brainkit chat", "brainkit doctor", "brainkit embed", "brainkit eval",
-        "brainkit eval fit", "brainkit feedback", "brainkit import", "brainkit labels check",
-        "brainkit labels review", "brainkit notebooks", "brainkit recall", "brainkit rescrub", "brainkit status",
-        "brainkit steer",
+        "brainkit app", "brainkit ask", "brainkit calibrate", "brainkit chat", "brainkit doctor", "brainkit embed",
+        "brainkit eval calibrate", "brainkit eval compare", "brainkit eval fit", "brainkit eval init",
+        "brainkit eval labels check", "brainkit eval run", "brainkit feedback", "brainkit import",
+        "brainkit labels check", "brainkit labels review", "brainkit links", "brainkit mcp", "brainkit notebooks",
+        "brainkit recall", "brainkit rescrub", "brainkit serve", "brainkit status", "brainkit steer",
     ]  # fmt: skip
 
 

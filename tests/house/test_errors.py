@@ -18,7 +18,7 @@ def test_the_docstring_draws_the_tree_as_it_is():
         if isinstance(kind, type) and issubclass(kind, Exception)
     }
     assert drawn == real
-    assert len(real) == 14
+    assert len(real) == 15
 
 
 def test_every_error_says_in_a_sentence_what_it_is_for():

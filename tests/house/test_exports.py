@@ -18,7 +18,7 @@ EXPORTS = {
     "brainkit.cli": "",
     "brainkit.embedding": """EmbedResult Embedder MiniLMEmbedding ModelIdentity TokenVectors WordLlamaEmbedding
         make_embedder""",
-    "brainkit.eval": "",
+    "brainkit.eval": "Evaluation evaluate",
     "brainkit.gate": """Calibration Certificate Count CrossFit Decision Drift EvidenceGate FEATURES GATES Gate Interval
         LabelledEvidence Outlook Scored StratumRate Threshold allowed_false_answers certificate_file certify
         clopper_pearson cross_fit decide drift exact_threshold gather joint_threshold labels_needed make_gate
@@ -27,8 +27,11 @@ EXPORTS = {
     "brainkit.gate.features": "FEATURES features",
     "brainkit.ingestion": """EmbedReport FileOutcome ImportReport Importer Model Models Preparer RescrubReport
         embed_pending list_models open_models preview rescrub""",
+    "brainkit.interfaces": "",
+    "brainkit.interfaces.http": "Tokens bind make_app make_server",
     "brainkit.labels": """DRAFTS FEEDBACK HiddenVariant Label Problem Relevant Review STRATA Said Topic VERDICTS check
         drafted given_labels hidden_variant label_of load merge save scrubbed settled topics verdict_of""",
+    "brainkit.memory": "",
     "brainkit.readers": """Block Document Format FoundFile Link Skipped TextScrubber blocks front_matter_end git_log
         parse_python read_all scan""",
     "brainkit.retrieval": """ChunkReranker ContextDocument Evidence Filters FullDocumentPostprocessor HybridRetriever
@@ -41,7 +44,7 @@ EXPORTS = {
     "brainkit.store.migrations": "",
     "brainkit.store.migrations.versions": "",
     "brainkit.store.server": "EmbeddedServer Programs",
-    "brainkit.widgets": """Calibrator Comparison Labeller NotebookProgress Workbench compare_gates logged_questions
+    "brainkit.widgets": """Calibrator Chat Comparison Labeller NotebookProgress Workbench compare_gates logged_questions
         open_workbench""",
 }
 

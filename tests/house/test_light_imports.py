@@ -7,15 +7,18 @@ import sys
 import pytest
 
 HEAVY = {
-    "alembic", "kingfisher_sdk", "llama_index", "matplotlib", "numpy", "onnxruntime", "pandas", "psycopg", "scipy",
-    "sklearn", "sqlalchemy", "tokenizers", "wordllama",
+    "alembic", "fastapi", "kingfisher_sdk", "llama_index", "matplotlib", "mcp", "numpy", "onnxruntime", "pandas",
+    "psycopg", "scipy", "sklearn", "sqlalchemy", "tokenizers", "uvicorn", "wordllama",
 }  # fmt: skip
 HELPS = (
     ["--help"],
     ["--version"],
     ["import", "--help"],
     ["ask", "--help"],
+    ["serve", "--help"],
+    ["mcp", "--help"],
     ["eval", "--help"],
+    ["eval", "run", "--help"],
     ["eval", "fit", "--help"],
 )
 ASK = "import sys, json; {}; json.dump(sorted({{m.split('.')[0] for m in sys.modules}}), sys.stderr)"
@@ -43,13 +46,14 @@ def loaded(code: str) -> set[str]:
         ("import brainkit\n", set()),
         ("from brainkit import Settings\n", set()),
         ("import brainkit.scrub\n", set()),
+        ("import brainkit.eval\n", set()),
         (
             "import brainkit.labels, brainkit.readers, brainkit.embedding, brainkit.cli.app, brainkit.eval.command\n",
             set(),
         ),
         ("import brainkit.brain\n", {"numpy", "psycopg", "scipy"}),
     ],
-    ids=["brainkit", "Settings", "scrub", "rooms", "brain"],
+    ids=["brainkit", "Settings", "scrub", "eval", "rooms", "brain"],
 )
 def test_an_import_loads_only_what_it_needs(code, allowed):
     assert loaded(code) & HEAVY <= allowed

@@ -1,5 +1,7 @@
 """Settings: every variable once, wrong values named with what is allowed, no secret shown anywhere."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr, ValidationError
 
@@ -34,6 +36,9 @@ WRONG = [
     ("BOR_OLLAMA_URL", "http://amsel:11434,meise:11434", "starts with http://"),
     ("BOR_OLLAMA_URL", ",", "starts with http://"),
     ("BOR_EMBEDDING_BASE_URL", "http://amsel/v1,,http://meise/v1", "starts with http://"),
+    ("BOR_HTTP_PORT", "65536", "less than or equal to 65535"),
+    ("BOR_MCP_ROOTS", "/notes:notes", "notes is relative"),
+    ("BOR_MCP_ROOTS", "~nobody-of-that-name/v", "there is no user ~nobody-of-that-name"),
     ("BOR_VECTOR_CACHE", "~nobody-of-that-name/v", "there is no user ~nobody-of-that-name"),
 ]
 
@@ -168,6 +173,10 @@ def test_paths_are_absolute_and_at_home(monkeypatch, tmp_path):
     assert Settings(home="~/b").home == tmp_path / "b"
     assert Settings(scrub_rules="rules.toml").scrub_rules == tmp_path / "rules.toml"
     assert Settings(vector_cache="~/v").vector_cache == tmp_path / "v"
+    assert Settings(mcp_roots="~/a::/b c:").mcp_roots == (tmp_path / "a", Path("/b c"))
+    assert Settings().mcp_roots == ()
+    (shown,) = [one.value for one in Settings(mcp_roots="/a:/b").describe() if one.variable == "BOR_MCP_ROOTS"]
+    assert shown == "/a:/b"
     assert Settings(vector_cache="off").vector_cache == "off"
     monkeypatch.delenv("BOR_VECTOR_CACHE")
     assert Settings().vector_cache is None

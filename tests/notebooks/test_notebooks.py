@@ -19,6 +19,7 @@ from brainkit.store.server import EmbeddedServer
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["02_calibrate_gate.ipynb", "03_compare_gates.ipynb", "04_label_questions.ipynb"]
+CHAT = "05_chat.ipynb"
 
 
 @pytest.fixture(params=NAMES)
@@ -32,7 +33,7 @@ def code(notebook):
 
 def test_there_is_no_other():
     """Others bring tests of their own, and their name here."""
-    assert set(NAMES) <= {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {*NAMES, CHAT} <= {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
 
 
 def test_it_was_run_from_the_first_cell_to_the_last(notebook):
@@ -56,6 +57,15 @@ def test_it_is_thin(notebook):
 def test_the_calibrator_leaves_a_picture():
     outputs = [o for cell in code(nbformat.read(ROOT / "notebooks" / NAMES[0], 4)) for o in cell.outputs]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 1
+
+
+def test_the_chat_notebook_is_stripped_and_thin():
+    """What it does is tested in a browser."""
+    chat = nbformat.read(ROOT / "notebooks" / CHAT, 4)
+    assert set(chat.metadata) == {"kernelspec", "language_info"}
+    assert [(cell.execution_count, cell.outputs) for cell in code(chat)] == [(None, [])] * len(code(chat))
+    assert code(chat)[-1].source.splitlines()[-1] == "chat"  # the last cell: a question waits while another runs
+    assert sum(len(cell.source.splitlines()) for cell in code(chat)) <= 10
 
 
 @pytest.mark.slow
@@ -90,7 +100,7 @@ def test_the_command_copies_them_and_overwrites_nothing(tmp_path):
     run = CliRunner().invoke
     result = run(app, ["notebooks", str(target), "--json"])
     assert (result.exit_code, json.loads(result.stdout)["kept"]) == (0, [])
-    assert set(NAMES) <= {path.name for path in target.iterdir()}
+    assert {*NAMES, CHAT} <= {path.name for path in target.iterdir()}
     (target / NAMES[0]).write_text("mine")
     assert "stay as they are" in run(app, ["notebooks", str(target)]).stderr
     assert (target / NAMES[0]).read_text() == "mine"

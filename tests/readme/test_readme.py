@@ -6,9 +6,10 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,9 +44,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def run(home: Path, *command: str, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command as that user would."""
+    return subprocess.run(
+        command, cwd=cwd, env=environment(home, variables), capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def environment(home: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    """That of the user, with some variables."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("BOR_", "XDG_", "COV_"))}
-    environment = {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    return {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables}
 
 
 def own_notes() -> list[str]:
@@ -106,6 +113,74 @@ def test_for_llama_index_programs(home: Path, tmp_path: Path) -> None:
     assert empty == "[]"
 
 
+def test_a_chat_in_a_notebook(home: Path, tmp_path: Path) -> None:
+    section = README.partition("## A chat in a notebook")[2].partition("\n## ")[0]
+    (example,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    run(home, sys.executable, "-m", "brainkit", "import", str(home / "notes"))
+    script = tmp_path / "cell.py"
+    script.write_text(example.replace("Chat(brain)", "print(repr(Chat(brain)))"), "utf-8")
+    done = run(home, sys.executable, str(script))
+    assert done.stdout == "Chat over 2 documents; run the notebook to talk to them\n", done.stderr
+
+
+def test_for_other_programs(home: Path) -> None:
+    section = README.partition("## For other programs and agents")[2].partition("\n## ")[0]
+    (example,) = re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    token, serve, *curl = example.splitlines()
+    assert token.startswith("export BOR_HTTP_TOKEN=")
+    words = shlex.split(serve, comments=True)
+    assert words == ["uv", "run", "--extra", "http", "brainkit", "serve"]
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl")
+    run(home, sys.executable, "-m", "brainkit", "import", str(home / "notes"))
+    variables = {"BOR_HTTP_TOKEN": "t" * 32, "BOR_HTTP_PORT": "0"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "brainkit", *words[5:]],
+        env=environment(home, variables),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[1].partition("#")[0]
+        done = run(home, "bash", "-c", "\n".join(curl).replace("http://127.0.0.1:8710/", url), **variables)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    events = [json.loads(line.removeprefix("data: ")) for line in done.stdout.splitlines() if line.startswith("data: ")]
+    assert "2025-06-14" in "".join(event.get("text", "") for event in events)
+    assert [source["path"] for source in events[-1]["sources"]] == ["power.md"]
+    assert process.returncode == 0
+
+
+def test_for_agents(home: Path) -> None:
+    from anyio import run as run_async
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    section = README.partition("## For other programs and agents")[2].partition("\n## ")[0]
+    (example,) = re.findall(r"^```json\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    ((_, given),) = json.loads(example)["mcpServers"].items()
+    assert (given["command"], given["args"][-2:]) == ("uv", ["brainkit", "mcp"])
+    variables = {name: value.replace("/home/me", str(home)) for name, value in given["env"].items()}
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", *given["args"][-2:]], env=environment(home, variables)
+    )
+
+    async def asked() -> tuple[list[str], str, str]:
+        async with Client(server) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            imported = await client.call_tool("import_path", {"path": str(home / "notes")})
+            answer = await client.call_tool("ask", {"question": "When did I change the UPS battery?"})
+            return tools, str(imported.content), str(answer.content)
+
+    tools, imported, answer = run_async(asked)
+    named = re.findall(r"`([a-z_]+)`", section.partition("It gets the tools")[2].partition(".")[0])
+    assert sorted(named) == sorted(tools)
+    assert "unchanged" in imported
+    assert "2025-06-14" in answer
+
+
 def test_the_label_example_is_a_label() -> None:
     from brainkit import Label
 
@@ -130,12 +205,14 @@ def test_the_main_job(home: Path, tmp_path: Path, request: pytest.FixtureRequest
     Small, it runs with the fast embedder, in full with the default one.
     """
     embedder = "minilm" if request.config.getoption("markexpr") == "slow" else "wordllama"
-    command = (sys.executable, "-m", "brainkit.eval", "--out", str(tmp_path / "out"))
+    baseline = ROOT / "eval" / ("baseline.json" if embedder == "minilm" else f"baseline-{embedder}.json")
+    command = (sys.executable, "-m", "brainkit.eval", "--out", str(tmp_path / "out"), "--baseline", str(baseline))
     first = run(home, *command, BOR_HOME=str(home / f"main-{embedder}"), BOR_EMBEDDER=embedder)
     second = run(home, *command, "--json", BOR_HOME=str(home / f"main-{embedder}"), BOR_EMBEDDER=embedder)
     EmbeddedServer(next((home / f"main-{embedder}" / "eval").iterdir())).erase()
     assert re.fullmatch(r"\d+ passed, \d+ failed", first.stdout.strip().splitlines()[-1]), first.stderr
     summary = json.loads(second.stdout)
+    assert summary["comparison"]["verdict"] in {"identical", "no regression", "warning"}, summary["comparison"]
     assert summary["corpus"]["documents"] == len([p for p in (ROOT / "eval/corpus").rglob("*") if p.is_file()])
     secrets = next(check for check in summary["checks"] if check["name"] == "secrets")
     assert secrets["passed"], secrets
