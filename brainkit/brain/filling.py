@@ -78,4 +78,6 @@ class Filling(Linking):
             self._database, self._documents, Preparer(self.settings, self._scrubber), self._scrubber, progress=progress
         )
         self._configured.forget()
+        if report.changed:
+            self._links.refresh(progress=progress)
         return report

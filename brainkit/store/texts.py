@@ -1,4 +1,4 @@
-"""The texts that are stored beside documents: logged questions, labels, what embedders said about failures."""
+"""The texts that are stored beside documents: logged questions, labels, links, what embedders said about failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,16 @@ def change_texts(database: Database, change: Callable[[str], str]) -> int:
             if change(error) != error:
                 connection.execute("update embedding_failures set error = %s where error = %s", (change(error), error))
                 changed += 1
+        _links(connection, change)
     return changed
+
+
+def _links(connection: Connection, change: Callable[[str], str]) -> None:
+    """Of links, which are read from the documents again anyway: no older text may stay until then."""
+    for key, *texts in connection.execute("select id, target, heading, reason from links").fetchall():
+        new = [change(text) for text in texts]
+        if new != texts:
+            connection.execute("update links set (target, heading, reason) = (%s, %s, %s) where id = %s", (*new, key))
 
 
 def rename_documents(connection: Connection, renamed: Mapping[str, str]) -> None:
