@@ -7,9 +7,9 @@ from typing import Self
 
 from brainkit.answering import make_llm
 from brainkit.brain.answering import Answering
-from brainkit.brain.filling import Filling
 from brainkit.brain.knowing import Knowing
 from brainkit.brain.parts import configured_gate
+from brainkit.brain.remembering import Remembering
 from brainkit.embedding import make_embedder
 from brainkit.errors import EmbedderUnavailableError, RetrievalSettingsError
 from brainkit.retrieval import RetrievalSettings
@@ -18,7 +18,7 @@ from brainkit.settings import Settings
 from brainkit.store import Database
 
 
-class Brain(Filling, Answering, Knowing):
+class Brain(Remembering, Answering, Knowing):
     """An open brain; made by ``Brain.open``, closed by ``close`` or a ``with`` statement.
 
     Example::

@@ -17,6 +17,7 @@ from brainkit.cli import (
     linking,
     notebooks,
     page,
+    remembering,
     serving,
     steering,
 )
@@ -60,6 +61,8 @@ app.command("calibrate", epilog=calibrating.CALIBRATE_EXAMPLES)(calibrating.cali
 app.command("doctor", epilog="Example: BOR_EMBEDDER=ollama brainkit doctor --probe")(knowing.doctor)
 app.command("notebooks", epilog=notebooks.NOTEBOOKS_EXAMPLE)(notebooks.notebooks)
 app.command("feedback", epilog=labelling.FEEDBACK_EXAMPLES)(labelling.feedback)
+app.command("remember", epilog=remembering.REMEMBER_EXAMPLES)(remembering.remember)
+app.command("review", epilog=remembering.REVIEW_EXAMPLES)(remembering.review)
 app.command("serve", epilog=serving.SERVE_EXAMPLES)(serving.serve)
 app.command("mcp", epilog=serving.MCP_EXAMPLES)(serving.mcp)
 app.add_typer(labelling.labels_app, name="labels")

@@ -107,6 +107,16 @@ class State(BaseModel):
     import_roots: list[str] = Field(description="Folders that `import_path` takes.")
 
 
+class Proposed(BaseModel):
+    """What became of something to be remembered."""
+
+    id: str
+    state: Literal["kept", "proposed", "rejected"] = Field(
+        description="proposed: a person must confirm it before it is found; kept or rejected: it was said before."
+    )
+    text: str = Field(description="As it was written down, without secrets.")
+
+
 class Noted(BaseModel):
     """What a verdict became."""
 
@@ -154,6 +164,18 @@ def make_mcp_server(brain: Brain, roots: Sequence[Path]) -> MCPServer[Any]:
         except BrainkitError as error:
             raise ToolError(str(error)) from error
         return _answer(replies[-1])
+
+    @server.tool(annotations=_ADDS)
+    @_told
+    def remember(
+        text: Annotated[str, Field(min_length=1, max_length=20_000, description="One thing, in Markdown.")],
+        tags: Annotated[list[str], Field(max_length=20)] = [],  # noqa: B006 - its schema is made from it, and it is only read
+        session_id: str = "",
+        agent_id: str = "",
+    ) -> Proposed:
+        """Propose something to be remembered; it is not found by `recall` until the person confirms it."""
+        engram = brain.remember(text, source="agent", tags=tags, session_id=session_id, agent_id=agent_id)
+        return Proposed(id=engram.id, state=engram.state, text=engram.text)
 
     @server.tool(annotations=_ADDS)
     @_told

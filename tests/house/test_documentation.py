@@ -41,7 +41,8 @@ def test_the_commands_are_those_of_the_design():
         "brainkit eval calibrate", "brainkit eval compare", "brainkit eval fit", "brainkit eval init",
         "brainkit eval labels check", "brainkit eval run", "brainkit feedback", "brainkit import",
         "brainkit labels check", "brainkit labels review", "brainkit links", "brainkit mcp", "brainkit notebooks",
-        "brainkit recall", "brainkit rescrub", "brainkit serve", "brainkit status", "brainkit steer",
+        "brainkit recall", "brainkit remember", "brainkit rescrub", "brainkit review",
+        "brainkit serve", "brainkit status", "brainkit steer",
     ]  # fmt: skip
 
 

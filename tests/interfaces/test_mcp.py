@@ -20,7 +20,7 @@ from brainkit.cli.app import app
 
 KNOWN = "When was the UPS battery changed?"
 UNKNOWN = "Who won the world cup in 1990?"
-TOOLS = {"recall", "ask", "import_path", "status", "feedback"}
+TOOLS = {"recall", "ask", "remember", "import_path", "status", "feedback"}
 HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
@@ -222,3 +222,18 @@ def test_what_is_wrong_at_the_start_is_said_on_standard_error(environment, monke
     result = CliRunner().invoke(app, ["mcp"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "Error: mcp is not installed: pip install 'brainkit[mcp]'\n"
+
+
+def test_what_it_remembers_waits_for_a_person(agent, filled):
+    said = agent.call("remember", text="The meter cabinet opens with the square key.", tags=["home"], agent_id="helper")
+    assert said["state"] == "proposed"
+    assert [one.id for one in filled.brain.engrams("proposed")] == [said["id"]]
+    assert not any(
+        "square key" in one["text"] for one in agent.call("recall", question="meter cabinet square key")["passages"]
+    )
+    filled.brain.confirm(said["id"])
+    assert any(
+        "square key" in one["text"] for one in agent.call("recall", question="meter cabinet square key")["passages"]
+    )
+    assert agent.call("remember", text="The meter cabinet opens with the square key.")["state"] == "kept"
+    assert "empty" in agent.fail("remember", text="   ")
