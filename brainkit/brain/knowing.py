@@ -60,6 +60,7 @@ class Knowing(Reviewing):
             "drift": _drift(self.drift(certificate)) if certificate else None,
             "database": self._database.address,
             **self._database.versions(),
+            "judge_calls": self.judge_calls,
             "log_failures": self.log_failures,
         }
 

@@ -149,7 +149,7 @@ class Reviewing(Calibrating):
         certificate = self._fitting() if self.gate.name in GATES else None
         if certificate is None or not certificate.certified or certificate.corpus == self.corpus():
             return
-        if not self._models.serving.vectors.pending_count():
+        if not self._models.serving.vectors.pending(1):  # what failed too often is waited for by nobody
             with contextlib.suppress(EmbeddingError):  # it stays, and stays stale
                 self.refresh(progress=progress)
 

@@ -120,6 +120,22 @@ def test_until_everything_has_its_vector_it_stays_stale(brain, labels, things):
     assert not brain.stale()
 
 
+def test_a_text_that_can_never_be_embedded_is_not_waited_for(brain, labels, things, database_url):
+    brain.calibrate(labels)
+    (things / "organ.md").write_text("# Organ\n\nThe organ cost 7 euro.\n")
+    brain.import_paths([things], embed=False)
+    ask_the_log(
+        database_url,
+        """insert into embedding_failures (chunk_id, model_id, error, attempts)
+           select c.id, %s, 'too long', 3 from chunks c join documents d on d.id = c.document_id
+           where d.path = 'organ.md' returning 1""",
+        brain._models.serving.vectors.model_id,
+    )
+    brain.embed()
+    assert brain.status()["pending"] == 1
+    assert not brain.stale()
+
+
 def test_a_refresh_that_is_stopped_leaves_the_old_certificate(brain, labels, things):
     before = brain.calibrate(labels)
     (things / "organ.md").write_text("# Organ\n\nThe organ cost 7 euro.\n")
