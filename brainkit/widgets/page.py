@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -125,7 +126,7 @@ class NotebookPage:
         self._log = self._folder / "voila.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "voila", copy.name],
+                [sys.executable, "-m", "brainkit.widgets.page", copy.name],
                 cwd=self._folder,
                 env={
                     **self._environment,
@@ -162,3 +163,22 @@ def _free(port: int | None) -> int:
         except OSError as error:
             raise UsageError(f"port {port} cannot be had ({error.strerror}): give another --port, or none") from error
         return int(probe.getsockname()[1])
+
+
+def _serve() -> None:
+    """Run Voila, and end it when the process that wanted it is gone, however it went."""
+    from voila.app import main  # type: ignore[import-untyped]
+
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    main()
+
+
+if __name__ == "__main__":
+    _serve()

@@ -96,3 +96,21 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     result = CliRunner().invoke(app, ["app"])
     assert result.exit_code == 2
     assert "pip install 'brainkit[jupyter]'" in " ".join(result.stderr.split())
+
+
+def test_a_killed_command_takes_the_page_with_it(tmp_path):
+    pytest.importorskip("voila")
+    environment = {**os.environ, "BOR_HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "brainkit", "app", "--no-browser", "--json"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    url = json.loads(process.stdout.readline())["url"]
+    process.kill()
+    process.communicate()
+    port = int(re.search(r":(\d+)/", url)[1])
+    for _ in range(150):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                break
+        time.sleep(0.1)
+    else:
+        pytest.fail("it still listens")
