@@ -184,8 +184,7 @@ class Parts:
         exclude: Collection[UUID],
         filters: Filters | None = None,
     ) -> Recall:
-        text = self._scrubber.scrub(question).text
-        return self._searcher.recall(text, settings, k=k, exclude=exclude, filters=filters)
+        return self._searcher.recall(self.scrubbed(question), settings, k=k, exclude=exclude, filters=filters)
 
     def _parse(self, retrieval: str | RetrievalSettings | None) -> RetrievalSettings:
         if retrieval is None:

@@ -169,7 +169,7 @@ def make_mcp_server(brain: Brain, roots: Sequence[Path]) -> MCPServer[Any]:
     @_told
     def remember(
         text: Annotated[str, Field(min_length=1, max_length=20_000, description="One thing, in Markdown.")],
-        tags: Annotated[list[str], Field(max_length=20)] = [],  # noqa: B006 - its schema is made from it, and it is only read
+        tags: Annotated[tuple[str, ...], Field(max_length=20)] = (),
         session_id: str = "",
         agent_id: str = "",
     ) -> Proposed:

@@ -17,8 +17,8 @@ def segments(text: str, passages: Sequence[str]) -> list[tuple[str, bool]]:
     otherwise) is looked for line by line.
 
     Example:
-        >>> segments("# UPS\\nBattery: RBC7\\nHost: amsel\\n", ["Battery: RBC7"])
-        [('# UPS\\n', False), ('Battery: RBC7', True), ('\\nHost: amsel\\n', False)]
+        >>> segments("# UPS\nBattery: RBC7\nHost: amsel\n", ["Battery: RBC7"])
+        [('# UPS\n', False), ('Battery: RBC7', True), ('\nHost: amsel\n', False)]
     """
     spans: list[tuple[int, int]] = []
     for passage in passages:
